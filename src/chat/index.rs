@@ -460,14 +460,18 @@ impl Index {
         self.list.behind.add(Behind::USAGE, event.usage.is_some());
         self.list.behind.add(Behind::ERROR, event.error.is_some());
         match &event.only_text {
-            Some(only_text) => self.take_only_text(payload, only_text),
+            // Nothing else of the plan is read.
+            Some(only_text) => {
+                self.take_only_text(payload, only_text);
+                self.plan.protocol = event.plan.protocol;
+            }
             None => {
+                self.plan = event.plan;
                 let end = u32::try_from(payload.len()).unwrap_or(u32::MAX);
                 self.list.push(PageItem { end, kind: Kind::Chunk, how: How::Event, ..PageItem::NONE });
             }
         }
         (self.facts.chat, self.facts.others, self.facts.error) = (true, event.others, event.error.is_some());
-        self.plan = event.plan;
     }
 
     /// Makes this the index of an event of another protocol than the stream's, from which only an error is reported: its

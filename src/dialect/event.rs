@@ -5,14 +5,16 @@
 //! member in which the pass over chat chunks would find a quirk or an error.
 
 use super::identity::Class;
-use super::protocol::Protocol;
+use super::known::{members, Known, Object};
+use super::protocol::{is_of_others, Protocol};
 use super::read::read;
 use super::reported::ItemPart;
 use super::state::{DialectState, OnlyText, ReadEvent};
 use super::text_event::delta_of;
-use super::value::{number, object, text};
+use super::value::{number, text};
+use super::{anthropic, gemini};
 use crate::delta::Kind;
-use crate::json::{Steps, Text, TextFlags, Value, ValueKind};
+use crate::json::{Steps, Text, TextFlags};
 
 /// Reads an event of the protocol of `state` into `seen`, which must be empty. Returns the end of its JSON value. If
 /// one walk is not enough to read the event, changes nothing and returns `None`.
@@ -25,34 +27,38 @@ pub(crate) fn read_known<'a>(
     choice: &mut dyn FnMut(u32, bool),
     seen: &mut ReadEvent<'a>,
 ) -> Option<usize> {
-    let mut steps = Steps::new(payload, 0, max_depth);
+    let (mut steps, mut event) = (Steps::new(payload, 0, max_depth), Usual::nothing());
     let protocol = Protocol::read_here(state.protocol)?;
     if protocol == Protocol::Gemini {
         // The event has no type, so its name may decide what it is.
         if !name.is_empty() {
             return None;
         }
-        let chunk = GeminiChunk::walk(&mut steps)?;
-        let slot = 0;
-        let kind = if chunk.is_thought { Kind::Reasoning } else { Kind::Content };
-        let only_text = OnlyText { kind, slot, is_summary: false, text: text(chunk.text)?, role: text(chunk.role) };
+        event.add_event(&mut steps, &gemini::CHUNK)?;
+        if !event.is_usual() {
+            return None;
+        }
+        seen.only_text = Some(gemini_text(&event, seen)?);
         choice(0, false);
-        (seen.id, seen.model, seen.usage) = (chunk.id, chunk.model, object(chunk.usage));
         if let Some(usage) = seen.usage {
             state.usage.add_usage(protocol, usage);
         }
-        (seen.plan.protocol, seen.only_text) = (Some(protocol), Some(only_text));
+        seen.plan.protocol = Some(protocol);
         (seen.others, seen.is_body) = (true, true);
         return Some(steps.offset());
     }
-    let event = TypedEvent::walk(&mut steps)?;
-    let kind = event.kind?.as_text().filter(|kind| !kind.parts().0.any(TextFlags::ESCAPED))?;
+    let own = if protocol == Protocol::Anthropic { &anthropic::EVENT } else { &RESPONSES };
+    event.add_event(&mut steps, own)?;
+    let [kind, ..] = event.values;
+    let kind = kind?.as_text().filter(|kind| !kind.parts().0.any(TextFlags::ESCAPED))?;
     if Protocol::of_type(kind.raw()) != Some(protocol) {
         return None;
     }
+    // A value of another type has a quirk, which the general reader finds.
+    let usual = Some(&event).filter(|event| event.is_usual());
     seen.only_text = match protocol {
-        Protocol::Anthropic => event.anthropic(state, kind.raw()),
-        _ => event.responses(state, kind.raw()),
+        Protocol::Anthropic => usual.and_then(|event| anthropic_text(event, state, kind.raw())),
+        _ => usual.and_then(|event| responses_text(event, state, kind.raw())),
     };
     if seen.only_text.is_some() {
         choice(0, false);
@@ -64,257 +70,74 @@ pub(crate) fn read_known<'a>(
     Some(steps.offset())
 }
 
-/// Walks the object that comes next, and calls `each` to read the value of each member. Returns `None` if the object is
-/// malformed, if a name has an escape, or if `each` returns `None`.
-#[inline(never)]
-fn members<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&'a [u8], &mut Steps<'a>) -> Option<()>) -> Option<()> {
-    steps.enter(b'{').ok()?;
-    let mut more = steps.first(b'}');
-    while more {
-        let (name, flags) = steps.name().ok()?;
-        if flags.any(TextFlags::ESCAPED) {
-            return None;
-        }
-        each(name, steps)?;
-        more = steps.more(b'}').ok()?;
-    }
-    Some(())
+/// What one walk finds in an event.
+type Usual<'a> = Known<'a, 17>;
+
+static RESPONSES: Object = Object {
+    members: &members![
+        "type" Once, "sequence_number" Any, "item_id" Text, "output_index" Index, "content_index" Index, "delta" Once,
+        "logprobs" Any, "obfuscation" Any, "summary_index" Index, "part" Any,
+    ],
+    first: 0,
+    refuses: is_of_others,
+};
+
+/// Returns the text, or the arguments of a tool call of the client.
+fn anthropic_text<'a>(event: &Usual<'a>, state: &DialectState, kind: &[u8]) -> Option<OnlyText<'a>> {
+    let [_, index, _, kind_of_delta, words, thinking, partial, ..] = event.values;
+    let kind_of_delta = kind_of_delta.filter(|_| kind == b"content_block_delta")?;
+    let index = number(index);
+    let (kind, words) = match kind_of_delta.as_text().filter(Text::is_plain)?.raw() {
+        b"text_delta" => (Kind::Content, words),
+        b"thinking_delta" => (Kind::Reasoning, thinking),
+        b"input_json_delta" if state.is_of_client(index) => (Kind::ToolArguments, partial),
+        _ => return None,
+    };
+    let slot = if kind == Kind::ToolArguments { index } else { u16::try_from(index).ok()?.into() };
+    Some(OnlyText { kind, slot, is_summary: false, text: text(words)?, role: None })
 }
 
-/// Walks the array that comes next, and calls `each` to read its element. Returns `None` if the array is empty or has
-/// several elements, or if `each` returns `None`.
-fn only_element<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&mut Steps<'a>) -> Option<()>) -> Option<()> {
-    steps.enter(b'[').ok()?;
-    if !steps.first(b']') {
+/// Returns the text, or the arguments of a function.
+fn responses_text<'a>(event: &Usual<'a>, state: &mut DialectState, kind: &[u8]) -> Option<OnlyText<'a>> {
+    let [_, _, _, output, content, words, logprobs, _, summary, part, ..] = event.values;
+    if part.is_some() || logprobs.is_some_and(|list| list.raw() != b"[]") {
         return None;
     }
-    each(steps)?;
-    (!steps.more(b']').ok()?).then_some(())
-}
-
-/// Reads the next value into `place`. A null counts as absent, and the last of several members with one name counts.
-#[inline(never)]
-fn value<'a>(steps: &mut Steps<'a>, place: &mut Option<Value<'a>>) -> Option<()> {
-    let read = steps.value().ok()?;
-    let value = Value::from_span(steps.bytes().get(read.start..read.end)?, read.flags);
-    *place = Some(value).filter(|value| !value.is_null());
-    Some(())
-}
-
-/// Whether a member with this name may make the event one of another protocol, or is one that the pass over chat chunks
-/// reads. `type` is among them because only the general readers know which of several types counts.
-fn is_of_chunk(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"type"
-            | b"event_type"
-            | b"id"
-            | b"object"
-            | b"created"
-            | b"model"
-            | b"service_tier"
-            | b"system_fingerprint"
-            | b"provider"
-            | b"choices"
-            | b"usage"
-            | b"error"
-            | b"detail"
-            | b"x_groq"
-    )
-}
-
-/// Whether an index is absent, or only digits. Any other index has a quirk.
-fn is_plain(index: Option<Value<'_>>) -> bool {
-    index.is_none_or(|index| index.raw().iter().all(u8::is_ascii_digit))
-}
-
-/// Whether a value is absent or of this kind. Any other value has a quirk.
-fn is_absent_or(value: Option<Value<'_>>, kind: ValueKind) -> bool {
-    value.is_none_or(|value| value.kind() == kind)
-}
-
-/// Skips the next value.
-fn pass(steps: &mut Steps<'_>) -> Option<()> {
-    steps.value().ok().map(|_| ())
-}
-
-/// The members of an event that has a type.
-#[derive(Default)]
-struct TypedEvent<'a> {
-    kind: Option<Value<'a>>,
-    index: Option<Value<'a>>,
-    output: Option<Value<'a>>,
-    content: Option<Value<'a>>,
-    summary: Option<Value<'a>>,
-    logprobs: Option<Value<'a>>,
-    /// `delta`, if it is no object. The members of an object are in `inner`.
-    delta: Option<Value<'a>>,
-    inner: Option<Inner<'a>>,
-}
-
-/// The members of an object in `delta`.
-#[derive(Default)]
-struct Inner<'a> {
-    kind: Option<Value<'a>>,
-    text: Option<Value<'a>>,
-    thinking: Option<Value<'a>>,
-    partial: Option<Value<'a>>,
-}
-
-impl<'a> TypedEvent<'a> {
-    fn walk(steps: &mut Steps<'a>) -> Option<Self> {
-        let mut event = TypedEvent::default();
-        members(steps, &mut |name, steps| match name {
-            b"type" if event.kind.is_none() => value(steps, &mut event.kind),
-            b"index" => value(steps, &mut event.index),
-            b"output_index" => value(steps, &mut event.output),
-            b"content_index" => value(steps, &mut event.content),
-            b"summary_index" => value(steps, &mut event.summary),
-            b"logprobs" => value(steps, &mut event.logprobs),
-            b"delta" if event.delta.is_some() || event.inner.is_some() => None,
-            b"delta" if steps.peek() == b'{' => {
-                event.inner = Some(Inner::walk(steps)?);
-                Some(())
-            }
-            b"delta" => value(steps, &mut event.delta),
-            // It may name another call than the index does, which only the general reader finds.
-            b"call_id" => None,
-            name if is_of_chunk(name) => None,
-            _ => pass(steps),
-        })?;
-        Some(event)
+    let (kind, own) = delta_of(kind)?;
+    let of = own.part(content, summary);
+    let index = output?.as_u64().and_then(|index| u32::try_from(index).ok())?;
+    let class = Class::of_text(kind);
+    if !state.is_usual(index, class) {
+        return None;
     }
-
-    /// Returns the text, or the arguments of a tool call of the client.
-    fn anthropic(&self, state: &DialectState, kind: &[u8]) -> Option<OnlyText<'a>> {
-        let inner = self.inner.as_ref().filter(|_| kind == b"content_block_delta" && is_plain(self.index))?;
-        let index = number(self.index);
-        let (kind, words) = match inner.kind?.as_text().filter(Text::is_plain)?.raw() {
-            b"text_delta" => (Kind::Content, inner.text),
-            b"thinking_delta" => (Kind::Reasoning, inner.thinking),
-            b"input_json_delta" if state.is_of_client(index) => (Kind::ToolArguments, inner.partial),
-            _ => return None,
-        };
-        let slot = if kind == Kind::ToolArguments { index } else { u16::try_from(index).ok()?.into() };
-        Some(OnlyText { kind, slot, is_summary: false, text: text(words)?, role: None })
+    if kind == Kind::ToolArguments && !state.takes_arguments(index) {
+        return None;
     }
-
-    /// Returns the text, or the arguments of a function.
-    fn responses(&self, state: &mut DialectState, kind: &[u8]) -> Option<OnlyText<'a>> {
-        let (kind, own) = delta_of(kind)?;
-        if ![self.output, self.content, self.summary].into_iter().all(is_plain)
-            || self.logprobs.is_some_and(|list| list.raw() != b"[]")
-        {
-            return None;
-        }
-        let of = own.part(self.content, self.summary);
-        let index = self.output?.as_u64().and_then(|index| u32::try_from(index).ok())?;
-        let class = Class::of_text(kind);
-        if !state.is_usual(index, class) {
-            return None;
-        }
-        if kind == Kind::ToolArguments && !state.takes_arguments(index) {
-            return None;
-        }
-        let slot = if kind == Kind::ToolArguments {
-            index
-        } else {
-            u32::from(u16::try_from(index).ok()?) << 16 | u32::from(u16::try_from(of.part()).ok()?)
-        };
-        let text = text(self.delta)?;
-        if !state.texts.follow(index, of, text, state.output.reported()) {
-            return None;
-        }
-        state.add_usual(index, class, of);
-        Some(OnlyText { kind, slot, is_summary: matches!(of, ItemPart::Summary(_)), text, role: None })
+    let slot = if kind == Kind::ToolArguments {
+        index
+    } else {
+        u32::from(u16::try_from(index).ok()?) << 16 | u32::from(u16::try_from(of.part()).ok()?)
+    };
+    let text = text(words)?;
+    if !state.texts.follow(index, of, text, state.output.reported()) {
+        return None;
     }
+    state.add_usual(index, class, of);
+    Some(OnlyText { kind, slot, is_summary: matches!(of, ItemPart::Summary(_)), text, role: None })
 }
 
-impl<'a> Inner<'a> {
-    fn walk(steps: &mut Steps<'a>) -> Option<Self> {
-        let mut inner = Inner::default();
-        members(steps, &mut |name, steps| match name {
-            b"type" => value(steps, &mut inner.kind),
-            b"text" => value(steps, &mut inner.text),
-            b"thinking" => value(steps, &mut inner.thinking),
-            b"partial_json" => value(steps, &mut inner.partial),
-            _ => pass(steps),
-        })?;
-        Some(inner)
+/// Returns the text of a candidate of index 0 that is unfinished.
+fn gemini_text<'a>(chunk: &Usual<'a>, seen: &mut ReadEvent<'a>) -> Option<OnlyText<'a>> {
+    let [_, usage, model, id, feedback, kind, _, reason, index, _, role, words, thought, others @ ..] = chunk.values;
+    let is_other = [feedback, kind].into_iter().chain(others).any(|other| other.is_some());
+    if is_other || number(index) != 0 || text(reason).is_some() {
+        return None;
     }
-}
-
-/// A Gemini chunk with one candidate: of index 0, unfinished, and with one part, which is a text.
-#[derive(Default)]
-struct GeminiChunk<'a> {
-    id: Option<Value<'a>>,
-    model: Option<Value<'a>>,
-    usage: Option<Value<'a>>,
-    role: Option<Value<'a>>,
-    text: Option<Value<'a>>,
-    is_thought: bool,
-}
-
-impl<'a> GeminiChunk<'a> {
-    fn walk(steps: &mut Steps<'a>) -> Option<Self> {
-        let (mut chunk, mut has_candidates) = (GeminiChunk::default(), false);
-        members(steps, &mut |name, steps| match name {
-            b"candidates" if !has_candidates => {
-                has_candidates = true;
-                only_element(steps, &mut |steps| chunk.candidate(steps))
-            }
-            b"usageMetadata" => value(steps, &mut chunk.usage),
-            b"modelVersion" => value(steps, &mut chunk.model),
-            b"responseId" => value(steps, &mut chunk.id),
-            b"candidates" | b"promptFeedback" => None,
-            name if is_of_chunk(name) => None,
-            _ => pass(steps),
-        })?;
-        let are_texts =
-            [chunk.id, chunk.model, chunk.role].into_iter().all(|text| is_absent_or(text, ValueKind::String));
-        (has_candidates && are_texts && is_absent_or(chunk.usage, ValueKind::Object)).then_some(chunk)
-    }
-
-    fn candidate(&mut self, steps: &mut Steps<'a>) -> Option<()> {
-        let (mut index, mut reason, mut has_content) = (None, None, false);
-        members(steps, &mut |name, steps| match name {
-            b"index" => value(steps, &mut index),
-            b"finishReason" => value(steps, &mut reason),
-            b"content" if has_content => None,
-            b"content" => {
-                has_content = true;
-                self.content(steps)
-            }
-            _ => pass(steps),
-        })?;
-        let is_first = is_plain(index) && number(index) == 0;
-        (has_content && is_first && is_absent_or(reason, ValueKind::String) && text(reason).is_none()).then_some(())
-    }
-
-    fn content(&mut self, steps: &mut Steps<'a>) -> Option<()> {
-        let mut has_parts = false;
-        members(steps, &mut |name, steps| match name {
-            b"role" => value(steps, &mut self.role),
-            b"parts" if !has_parts => {
-                has_parts = true;
-                only_element(steps, &mut |steps| self.part(steps))
-            }
-            b"parts" => None,
-            _ => pass(steps),
-        })?;
-        has_parts.then_some(())
-    }
-
-    fn part(&mut self, steps: &mut Steps<'a>) -> Option<()> {
-        let mut thought = None;
-        members(steps, &mut |name, steps| match name {
-            b"text" => value(steps, &mut self.text),
-            b"thought" => value(steps, &mut thought),
-            _ => None,
-        })?;
-        self.is_thought = thought.and_then(|thought| thought.as_bool()) == Some(true);
-        is_absent_or(thought, ValueKind::Bool).then_some(())
-    }
+    let is_thought = thought.and_then(|thought| thought.as_bool()) == Some(true);
+    let kind = if is_thought { Kind::Reasoning } else { Kind::Content };
+    let only_text = OnlyText { kind, slot: 0, is_summary: false, text: text(words)?, role: text(role) };
+    (seen.id, seen.model, seen.usage) = (id, model, usage);
+    Some(only_text)
 }
 
 #[cfg(all(test, feature = "dialects"))]
@@ -323,6 +146,7 @@ mod tests {
     extern crate std;
     use super::*;
     use crate::chat::{DeltaCursor, Index};
+    use crate::json::Value;
     use std::{format, string::String, vec::Vec};
 
     /// Returns what an event contains, with the state after it, and whether that is only a text. If `slowly`, the
@@ -380,6 +204,9 @@ mod tests {
                     r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{"}}"#,
                     r#"{"type":"content_block_delta","index":1,"delta":{"type":"signature_delta","signature":"s"}}"#,
                     r#"{"type":"content_block_delta","index":1,"delta":"text"}"#,
+                    // A member of another type beside the text.
+                    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a","thinking":5}}"#,
+                    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a","citation":[]}}"#,
                     r#"{"type":"content_block_stop","index":1}"#,
                     r#"{"type":"message_stop"}"#,
                 ],
@@ -402,6 +229,9 @@ mod tests {
                     r#"{"type":"response.output_text.done","output_index":0,"content_index":3,"text":"a"}"#,
                     r#"{"type":"response.output_text.done","output_index":0,"content_index":1,"text":"a"}"#,
                     r#"{"type":"response.x","delta":{"type":"text_delta","text":"a"}}"#,
+                    r#"{"type":"response.output_text.delta","item_id":5,"output_index":0,"content_index":3,"delta":"a"}"#,
+                    r#"{"type":"response.output_text.delta","output_index":1,"content_index":3,"delta":"a","part":5}"#,
+                    r#"{"type":"response.output_text.delta","output_index":1,"delta":"a","response":{"id":"r"}}"#,
                     // From here on, the indexes are odd.
                     r#"{"type":"response.output_text.delta","output_index":2,"content_index":0,"delta":"a"}"#,
                     r#"{"type":"response.output_text.delta","output_index":"0","content_index":0,"delta":"a"}"#,
@@ -434,10 +264,11 @@ mod tests {
             }
         }
         // Templates serve only such events, so both numbers matter.
-        assert_eq!((by_one_walk, only_texts), (38, 11));
+        assert_eq!((by_one_walk, only_texts), (43, 12));
         // One walk is not enough for these.
         for (protocol, event) in [
             (Protocol::Anthropic, r#"{"type":"content_block_delta","type":"content_block_delta"}"#),
+            (Protocol::Anthropic, r#"{"type":null,"\u0074ype":"content_block_delta"}"#),
             (Protocol::Anthropic, r#"{"type":"content_block_delta","usage":{}}"#),
             (Protocol::Anthropic, r#"{"type":"content_block_delta","\u0069d":1}"#),
             (Protocol::Anthropic, r#"{"type":"response.created"}"#),

@@ -2,6 +2,8 @@
 
 use super::expect::{has_unknown_text, is_unknown_text};
 use super::finish::Reason;
+use super::known::{each_element, members, Fault, Known, Member, Object};
+use super::protocol::is_of_others;
 use super::state::{DialectState, Output, Plan, ReadEvent, What};
 use super::value::{array, bit, has_elements, has_members, input, number, object, text};
 use super::walk::{value_at, whole_at, CallParts, Container, Walk};
@@ -9,76 +11,100 @@ use crate::delta::{Delta, FinishKind, Kind, Part};
 use crate::json::{members_of, Text, Value, ValueKind};
 use crate::Quirk;
 
+static EVENT: [Member; 6] = members![
+    "candidates" Lone(&IN_CANDIDATE), "usageMetadata" Object, "modelVersion" Text, "responseId" Text,
+    "promptFeedback" Object, "type" Once,
+];
+const FEEDBACK: [Member; 1] = members!["blockReason" Text];
+static CANDIDATE: [Member; 3] = members!["content" Inside(&IN_CONTENT), "finishReason" Text, "index" Index];
+static CONTENT: [Member; 2] = members!["parts" Lone(&IN_PART), "role" Text];
+static PART: [Member; 6] = members![
+    "text" Text, "thought" Bool, "thoughtSignature" Text, "functionCall" Object, "inlineData" Object,
+    "fileData" Object,
+];
+/// The usual chunk, which has one candidate with one part, and all in them.
+pub(super) static CHUNK: Object = Object { members: &EVENT, first: 0, refuses: is_of_others };
+static IN_CANDIDATE: Object = Object { members: &CANDIDATE, first: EVENT.len(), refuses: |_| false };
+static IN_CONTENT: Object =
+    Object { members: &CONTENT, first: IN_CANDIDATE.first + CANDIDATE.len(), refuses: |_| false };
+static IN_PART: Object = Object { members: &PART, first: IN_CONTENT.first + CONTENT.len(), refuses: |_| true };
+const CALL: [Member; 5] = members!["id" Text, "name" Text, "args" Input, "partialArgs" List, "willContinue" Bool];
+
 /// Reads an event: see [`super::read::read`].
 pub(super) fn read<'a>(
     state: &mut DialectState,
-    event: Value<'a>,
+    payload: &'a [u8],
     choice: &mut dyn FnMut(u32, bool),
     seen: &mut ReadEvent<'a>,
-) {
-    let names = ["candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId", "type"];
-    let [candidates, feedback, usage, model, id, kind] = members_of(event, names);
+) -> Result<(), Fault<'a>> {
+    let event = Value::of_payload(payload);
+    let [candidates, usage, model, id, feedback, kind] = Known::of(event, &EVENT).judged(&mut seen.quirks)?;
+    let [blocked] = Known::inside(feedback, &FEEDBACK).judged(&mut seen.quirks)?;
+    let is_blocked = text(blocked).is_some();
     if text(kind).is_some() && candidates.is_none() && feedback.is_none() {
         // Gemini's events have no type, so this is an event of another protocol, such as a proxy's own.
-        return;
+        return Ok(());
     }
     (seen.id, seen.model, seen.usage, seen.others) = (id, model, object(usage), true);
     let mut calls = state.output.calls();
-    (seen.plan.what, seen.plan.opened) = (What::Candidates { continues: calls.continues }, calls.opened);
-    if blocked(feedback).is_some() {
+    (seen.plan.what, seen.plan.number) = (What::Candidates { continues: calls.continues }, calls.opened);
+    if is_blocked {
         seen.is_body = true;
         choice(0, true);
     }
-    let is_empty = !has_elements(candidates) && blocked(feedback).is_none();
-    if is_empty && has_unknown_text(event, "modelVersion responseId createTime") {
+    if !has_elements(candidates) && !is_blocked && has_unknown_text(event, "modelVersion responseId createTime") {
         seen.note_unknown(true);
         // All of the event is reported.
         seen.others = false;
     }
-    let Some(candidates) = array(candidates) else { return };
-    let (mut list, mut next) = (Container::of(candidates.raw(), Some(candidates)), 0);
-    while let Some(candidate) = list.next(candidates.raw()) {
-        let [index, content, reason] = members_of(candidate, ["index", "content", "finishReason"]);
+    let (mut next, mut called) = (0, None);
+    each_element(candidates, &mut |candidate| {
+        let [content, reason, index] = Known::of(candidate, &CANDIDATE).judged(&mut seen.quirks)?;
+        let [parts, _] = Known::inside(content, &CONTENT).judged(&mut seen.quirks)?;
         let index = choice_of(index, &mut next);
-        let parts = content.and_then(|content| array(members_of(content, ["parts"])[0]));
-        if let Some(parts) = parts {
-            let mut list = Container::of(parts.raw(), Some(parts));
-            while let Some(part) = list.next(parts.raw()) {
-                let [words, call] = members_of(part, ["text", "functionCall"]);
-                seen.flag(is_unknown_text(Some(part), PART), Quirk::UnknownText);
-                if let Some(call) = call_beside(words, call) {
-                    let is_new = opens(call, calls.continues);
-                    let [name, args] = members_of(call, ["name", "args"]);
-                    seen.flag(is_new && text(name).is_none(), Quirk::NamelessCall);
-                    // More of a call comes by path, so these arguments are lost.
-                    seen.flag(!is_new && args.is_some_and(has_members), Quirk::BrokenArguments);
-                    // More of the call before was to come.
-                    seen.flag(is_new && calls.continues, Quirk::BrokenArguments);
-                    calls.opened = calls.opened.saturating_add(u32::from(is_new));
-                    calls.continues = continues(call);
-                    state.output = Output::Calls(calls);
-                    state.called |= bit(index);
-                    seen.flag(has_elements(members_of(call, ["partialArgs"])[0]), Quirk::PartialArguments);
-                }
+        each_element(parts, &mut |part| {
+            let [words, _, _, call, ..] = Known::of(part, &PART).judged(&mut seen.quirks)?;
+            let [_, name, args, partial, more] = Known::inside(call, &CALL).judged(&mut seen.quirks)?;
+            seen.flag(is_unknown_text(Some(part), PART_NAMES), Quirk::UnknownText);
+            if call_beside(words, call).is_some() {
+                let is_new = opens(name, calls.continues);
+                seen.flag(is_new && text(name).is_none(), Quirk::NamelessCall);
+                // More of a call comes by path, so these arguments are lost.
+                seen.flag(!is_new && args.is_some_and(has_members), Quirk::BrokenArguments);
+                // More of the call before was to come.
+                seen.flag(is_new && calls.continues, Quirk::BrokenArguments);
+                calls.opened = calls.opened.saturating_add(u32::from(is_new));
+                calls.continues = continues(more);
+                called = Some(called.unwrap_or(0) | bit(index));
+                seen.flag(has_elements(partial), Quirk::PartialArguments);
             }
-        }
+            Ok(())
+        })?;
         seen.is_body = true;
         // Its members are reported on request.
-        seen.flag(is_unknown_text(Some(candidate), CANDIDATE), Quirk::UnknownText);
+        seen.flag(is_unknown_text(Some(candidate), CANDIDATE_NAMES), Quirk::UnknownText);
         // Such a reason says that the choice failed, as `error` does in chat completions.
         let kind = text(reason).map(|reason| Reason::Finish.kind(reason, false));
         seen.fails |= kind == Some(FinishKind::Error);
         // Nobody sees where arguments by path break off, except that more of them was to come.
         seen.flag(calls.continues && kind.is_some_and(|kind| !kind.may_cut()), Quirk::BrokenArguments);
         choice(index, kind.is_some());
+        Ok(())
+    })?;
+    // The state is not changed before the last error was found.
+    if let Some(called) = called {
+        state.output = Output::Calls(calls);
+        state.called |= called;
     }
+    Ok(())
 }
 
 /// The members of a part that are documented. A part with any others is reported whole.
-const PART: &str = "text thought thoughtSignature functionCall functionResponse inlineData fileData executableCode \
+const PART_NAMES: &str =
+    "text thought thoughtSignature functionCall functionResponse inlineData fileData executableCode \
     codeExecutionResult toolCall toolResponse videoMetadata partMetadata mediaResolution";
 /// The members of a candidate that are documented.
-const CANDIDATE: &str = "content finishReason finishMessage safetyRatings citationMetadata groundingMetadata \
+const CANDIDATE_NAMES: &str = "content finishReason finishMessage safetyRatings citationMetadata groundingMetadata \
     groundingAttributions urlContextMetadata logprobsResult";
 
 /// Returns the call of a part with these members. If the part has a text, an empty object is no call.
@@ -93,14 +119,14 @@ fn choice_of(index: Option<Value<'_>>, next: &mut u16) -> u32 {
     index
 }
 
-/// Whether a call is a new one, not the continuation of the last call.
-fn opens(call: Value<'_>, continued: bool) -> bool {
-    !continued || text(members_of(call, ["name"])[0]).is_some()
+/// Whether a call with this name is a new one, not the continuation of the last call.
+fn opens(name: Option<Value<'_>>, continued: bool) -> bool {
+    !continued || text(name).is_some()
 }
 
-/// Whether more of a call follows.
-fn continues(call: Value<'_>) -> bool {
-    members_of(call, ["willContinue"])[0].and_then(|value| value.as_bool()) == Some(true)
+/// Whether more of a call with this `willContinue` follows.
+fn continues(more: Option<Value<'_>>) -> bool {
+    more.and_then(|more| more.as_bool()) == Some(true)
 }
 
 /// Returns the reason why the prompt was refused.
@@ -149,7 +175,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
         // The last call is over.
         7 => {
             walk.phase = 5;
-            Some(walk.call_end(plan.opened.saturating_add(walk.calls).saturating_sub(1)))
+            Some(walk.call_end(plan.number.saturating_add(walk.calls).saturating_sub(1)))
         }
         5 => {
             walk.phase = 2;
@@ -197,19 +223,19 @@ fn part(walk: &mut Walk, payload: &[u8], plan: &Plan, is_rest: bool) -> Option<D
         }
         return walk.raw(payload, kind, whole_at(payload, walk.part).filter(|_| has_more), slot(walk));
     };
-    let [id, name, args] = members_of(call, ["id", "name", "args"]);
+    let [id, name, args, more] = members_of(call, ["id", "name", "args", "willContinue"]);
     walk.member(payload, call, "partialArgs", |value| value.kind() == ValueKind::Array);
     if walk.member.is_empty() {
         // A client must send the signature of a call back with that call, so the signature is a member of the call,
         // too.
         walk.member(payload, part, "thoughtSignature", |value| text(Some(value)).is_some());
     }
-    let continued = core::mem::replace(&mut walk.sub, u8::from(continues(call))) != 0;
+    let continued = core::mem::replace(&mut walk.sub, u8::from(continues(more))) != 0;
     if walk.sub == 0 {
         walk.phase = 7;
     }
-    let index = plan.opened.saturating_add(walk.calls);
-    if opens(call, continued) {
+    let index = plan.number.saturating_add(walk.calls);
+    if opens(name, continued) {
         let arguments = input(args).or_else(|| object(args).map(|args| Text::verbatim(args.raw())));
         return Some(walk.call(payload, index, CallParts { id, name, arguments, ..CallParts::default() }, plan));
     }

@@ -1,6 +1,8 @@
 //! The output items of Responses as they are sent: what identifies one, and how its texts compare with their deltas.
 
+use super::expect::{is_unknown_text, is_word_of};
 use super::identity::{CallId, Class, Id, Identity};
+use super::known::{each_element, members, Fault, Known, Member};
 use super::reported::{ItemPart, Reported, ARGUMENTS, CALL};
 use super::state::{DialectState, Plan, ReadEvent};
 use super::texts::Whole;
@@ -8,7 +10,115 @@ use super::value::{arguments, array, is, object, text};
 use super::walk::Container;
 use crate::delta::Kind;
 use crate::json::{members_of, Text, Value};
-use crate::Quirk;
+use crate::{Quirk, QuirkSet};
+
+static ITEM: [Member; 11] = members![
+    "id" Text, "type" Text, "item_id" Text, "call_id" Text, "name" Text, "arguments" Input, "input" Input,
+    "encrypted_content" Text, "summary" List, "content" List, "role" Text,
+];
+/// The members that a call has, and those that a message or reasoning has, one bit for each.
+const OF_CALL: u32 = 0b0000_1111111;
+const OF_TEXT: u32 = 0b1111_0000111;
+const PART: [Member; 4] = members!["type" Text, "annotations" List, "text" Text, "refusal" Text];
+
+/// An output item as it is sent.
+#[derive(Clone, Copy)]
+pub(super) struct Item<'a> {
+    pub(super) value: Value<'a>,
+    pub(super) class: Class,
+    /// Whether a call is one of a custom tool.
+    pub(super) is_custom: bool,
+    /// `id`, `item_id` (vLLM, for a finished call, which has another `call_id`) and `call_id`.
+    ids: [Option<Value<'a>>; 3],
+    pub(super) name: Option<Value<'a>>,
+    /// The arguments of a function call, or the input of a custom tool call.
+    pub(super) input: Option<Value<'a>>,
+    pub(super) secret: Option<Value<'a>>,
+    pub(super) summary: Option<Value<'a>>,
+    pub(super) content: Option<Value<'a>>,
+    pub(super) role: Option<Value<'a>>,
+}
+
+impl<'a> Item<'a> {
+    /// Reads an item. A value that is no object has no members.
+    pub(super) fn of(value: Value<'a>) -> Self {
+        Item::known(value, Known::inside(Some(value), &ITEM).values)
+    }
+
+    /// Reads an item and finds its quirks. An item of a type that is not read is reported whole.
+    pub(super) fn judged(value: Value<'a>, quirks: &mut QuirkSet) -> Result<Self, Fault<'a>> {
+        let known = Known::of(value, &ITEM);
+        let [_, kind, ..] = known.values;
+        let places = if client(kind).is_some() {
+            OF_CALL
+        } else if is_word_of(kind, "message reasoning") {
+            OF_TEXT
+        } else {
+            0
+        };
+        let item = Item::known(value, known.judged_at(places, quirks)?);
+        if places == OF_TEXT {
+            each_element(item.content, &mut |part| judge_part(part, quirks))?;
+            each_element(item.summary, &mut |part| judge_part(part, quirks))?;
+        }
+        Ok(item)
+    }
+
+    fn known(
+        value: Value<'a>,
+        [id, kind, own, call_id, name, arguments, input, secret, summary, content, role]: [Option<Value<'a>>; 11],
+    ) -> Self {
+        let class = class(kind);
+        Item {
+            value,
+            class,
+            is_custom: client(kind) == Some(true),
+            ids: [id, own, call_id],
+            name,
+            input: arguments.or(input),
+            secret,
+            summary,
+            content,
+            role,
+        }
+    }
+
+    /// Returns the class of the item, and its IDs.
+    pub(super) fn identity(&self) -> Identity {
+        let [.., call] = self.ids;
+        (self.class, Id::of(self.ids), CallId::of(call.filter(|_| self.class == Class::Call)))
+    }
+
+    /// Returns the ID of a call. Some gateways send it only as the ID of the item.
+    pub(super) fn call_id(&self) -> Option<Value<'a>> {
+        let [id, _, call] = self.ids;
+        call.filter(|call| text(Some(*call)).is_some()).or(id)
+    }
+
+    /// Whether this is a call whose arguments are JSON, not a text.
+    pub(super) fn is_odd_call(&self) -> bool {
+        self.class == Class::Call && text(self.input).is_none() && arguments(self.input).is_some()
+    }
+
+    /// Returns the arguments that an item has when it begins, all of them or their beginning. An empty object, even as a
+    /// text, only holds their place.
+    pub(super) fn begun_input(&self) -> Option<Text<'a>> {
+        text(self.input).filter(|input| *input != "{}")
+    }
+}
+
+/// Finds the quirks of a content part or a summary, and a text in it that nobody documents.
+pub(super) fn judge_part<'a>(part: Value<'a>, quirks: &mut QuirkSet) -> Result<(), Fault<'a>> {
+    let known = Known::of(part, &PART);
+    let [kind, _, words, refusal] = known.values;
+    let is_known = content_kind(kind).is_some();
+    let has_text = is_known && (text(words).is_some() || text(refusal).is_some());
+    let others = if is_known { "text refusal annotations" } else { "transcript data" };
+    if !has_text && is_unknown_text(Some(part), others) {
+        quirks.insert(Quirk::UnknownText);
+    }
+    known.judged(quirks).map(|_| ())
+}
 
 /// Returns the kind of a part of a message or of reasoning with this type, and the member that contains its text.
 pub(super) fn content_kind(kind: Option<Value<'_>>) -> Option<(Kind, &'static str)> {
@@ -87,47 +197,41 @@ pub(super) fn end_text(
 }
 
 /// Compares the texts of an item that is whole with their deltas.
-pub(super) fn end_item(
-    state: &mut DialectState,
-    seen: &mut ReadEvent<'_>,
-    number: u32,
-    (class, item): (Class, Value<'_>),
-) {
+pub(super) fn end_item(state: &mut DialectState, seen: &mut ReadEvent<'_>, number: u32, item: &Item<'_>) {
+    let class = item.class;
     if class == Class::Call {
-        match piece(class, input(item)) {
+        match piece(class, item.input) {
             Some(words) if !state.output.reported().has(number, ARGUMENTS) => {
                 state.texts.add(number, ARGUMENTS, words, &Reported::NOTHING)
             }
             words => end_text(state, seen, number, (Kind::ToolArguments, ARGUMENTS, ARGUMENTS), words),
         }
     } else if state.texts.has_item(number) && matches!(class, Class::Message | Class::Reasoning) {
-        let [summary, content] = members_of(item, ["summary", "content"]);
-        end_parts(state, seen, number, (class, array(summary)), ItemPart::Summary);
-        end_parts(state, seen, number, (class, array(content)), ItemPart::Content);
+        end_parts(state, seen, number, (class, array(item.summary)), ItemPart::Summary);
+        end_parts(state, seen, number, (class, array(item.content)), ItemPart::Content);
     }
     state.texts.end_item(number);
 }
 
 /// Notes that all of an item was reported, except for the text or the arguments of one that had none so far: they may
 /// still come with the response.
-pub(super) fn end_whole(state: &mut DialectState, number: u32, (class, item): (Class, Value<'_>)) {
+pub(super) fn end_whole(state: &mut DialectState, number: u32, item: &Item<'_>) {
     let reported = state.output.reported();
     let has_none = |of| reported.count(number, of) == 0;
-    let is_void = match class {
-        Class::Message => has_none(ARGUMENTS) && !has_text(item, "content"),
+    let is_void = match item.class {
+        Class::Message => has_none(ARGUMENTS) && !has_text(item.content),
         Class::Reasoning => {
-            let has_secret = text(members_of(item, ["encrypted_content"])[0]).is_some();
             has_none(ARGUMENTS)
                 && has_none(CALL)
-                && !has_secret
-                && !has_text(item, "content")
-                && !has_text(item, "summary")
+                && text(item.secret).is_none()
+                && !has_text(item.content)
+                && !has_text(item.summary)
         }
-        Class::Call => !reported.has(number, ARGUMENTS) && piece(class, input(item)).is_none(),
+        Class::Call => !reported.has(number, ARGUMENTS) && piece(item.class, item.input).is_none(),
         _ => false,
     };
     if is_void {
-        state.output.items().add_void(number, class);
+        state.output.items().add_void(number, item.class);
     } else {
         state.output.items().add_all(number);
     }
@@ -149,8 +253,9 @@ pub(super) fn end_parts(
     }
     let mut place = 0u32;
     while let Some(part) = parts.next(list.raw()) {
-        let [kind] = members_of(part, ["type"]);
-        let known = content_kind(kind).and_then(|(kind, name)| Some((kind, text(members_of(part, [name])[0])?)));
+        let [kind, words, refusal] = members_of(part, ["type", "text", "refusal"]);
+        let words = |kind| text(if kind == Kind::Refusal { refusal } else { words });
+        let known = content_kind(kind).and_then(|(kind, _)| Some((kind, words(kind)?)));
         let of = state.texts.part_at(number, part_of(place), count);
         if let (Some((kind, words)), Some(of)) = (known, of) {
             let kind = kind_in(class == Class::Reasoning, kind);
@@ -158,14 +263,6 @@ pub(super) fn end_parts(
         }
         place = place.saturating_add(1);
     }
-}
-
-/// Returns the class of an item, and its ID: `id`, `item_id` (vLLM, for a finished call, which has another `call_id`)
-/// or `call_id`.
-pub(super) fn identity(item: Value<'_>) -> Identity {
-    let [kind, id, own, call] = members_of(item, ["type", "id", "item_id", "call_id"]);
-    let class = class(kind);
-    (class, Id::of([id, own, call]), CallId::of(call.filter(|_| class == Class::Call)))
 }
 
 /// Whether a server left an ID of an item empty, or sent null instead and no other ID.
@@ -187,44 +284,24 @@ pub(super) fn has_empty_id(item: Value<'_>) -> bool {
 /// Returns the number of the item at this position of a whole response. `taken`: see [`Reported::find_whole`].
 ///
 /// [`Reported::find_whole`]: super::reported::Reported::find_whole
-pub(super) fn find_whole((position, item): (u32, Value<'_>), identity: Identity, plan: &Plan, taken: &mut u8) -> u32 {
-    if object(Some(item)).is_none() {
+pub(super) fn find_whole(position: u32, item: &Item<'_>, plan: &Plan, taken: &mut u8) -> u32 {
+    if object(Some(item.value)).is_none() {
         // A value that is no object reports nothing.
         plan.reported.take(position, taken);
         return position;
     }
-    let is_empty = || identity.0 == Class::Message && !has_text(item, "content");
-    plan.reported.find_whole(position, identity, &is_empty, &plan.claims, taken)
+    let is_empty = || item.class == Class::Message && !has_text(item.content);
+    plan.reported.find_whole(position, item.identity(), &is_empty, &plan.claims, taken)
 }
 
 /// Whether a part in this list of an item has a text.
-pub(super) fn has_text(item: Value<'_>, list: &str) -> bool {
-    let mut parts = Container::of(item.raw(), array(members_of(item, [list])[0]));
-    while let Some(part) = parts.next(item.raw()) {
+pub(super) fn has_text(list: Option<Value<'_>>) -> bool {
+    let Some(list) = array(list) else { return false };
+    let mut parts = Container::of(list.raw(), Some(list));
+    while let Some(part) = parts.next(list.raw()) {
         if members_of(part, ["text", "refusal"]).into_iter().any(|words| text(words).is_some()) {
             return true;
         }
     }
     false
-}
-
-/// Whether this is a call whose arguments are JSON, not a text.
-pub(super) fn is_odd_call(class: Class, item: Value<'_>) -> bool {
-    if class != Class::Call {
-        return false;
-    }
-    let input = input(item);
-    text(input).is_none() && arguments(input).is_some()
-}
-
-/// Returns the arguments of a function call, or the input of a custom tool call.
-pub(super) fn input<'a>(item: Value<'a>) -> Option<Value<'a>> {
-    let [arguments, input] = members_of(item, ["arguments", "input"]);
-    arguments.or(input)
-}
-
-/// Returns the arguments that an item has when it begins, all of them or their beginning. An empty object, even as a
-/// text, only holds their place.
-pub(super) fn begun_input<'a>(item: Value<'a>) -> Option<Text<'a>> {
-    text(input(item)).filter(|input| *input != "{}")
 }

@@ -14,6 +14,7 @@ mod finish;
 mod gemini;
 mod identity;
 mod items;
+mod known;
 mod protocol;
 mod read;
 mod reported;

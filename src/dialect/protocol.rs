@@ -1,7 +1,7 @@
 //! The protocols, and how an event shows which protocol it belongs to.
 
 use super::value::{array, has_members, is, object};
-use crate::json::{members_of, Value, ValueKind, LONGEST_WORD};
+use crate::json::{members_of, Text, TextFlags, Value, ValueKind, LONGEST_WORD};
 use crate::words::words;
 
 words! {
@@ -124,6 +124,30 @@ impl Protocol {
             Protocol::Other
         })
     }
+}
+
+/// Whether a member with this name may make the event one of another protocol, or is one that the pass over chat chunks
+/// reads.
+pub(super) fn is_of_others(name: Text<'_>) -> bool {
+    name.parts().0.any(TextFlags::ESCAPED)
+        || matches!(
+            name.raw(),
+            b"event_type"
+                | b"id"
+                | b"object"
+                | b"created"
+                | b"model"
+                | b"service_tier"
+                | b"system_fingerprint"
+                | b"provider"
+                | b"choices"
+                | b"usage"
+                | b"error"
+                | b"detail"
+                | b"x_groq"
+                // It may name another call than the index does, which only the general reader finds.
+                | b"call_id"
+        )
 }
 
 #[cfg(test)]

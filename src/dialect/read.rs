@@ -1,18 +1,18 @@
 //! Reads an event with the reader of its stream's protocol.
 
-use super::expect::judge;
 use super::protocol::Protocol;
 use super::state::{DialectState, Plan, ReadEvent};
 use super::walk::Walk;
 use super::{anthropic, gemini, responses};
-use crate::delta::{Delta, Kind, Meta, Part};
-use crate::json::{JsonError, Text, Value};
+use crate::delta::{offset_in, Delta, Kind, Meta, Part};
+use crate::json::{JsonError, Text};
 
 /// Reads an event of the protocol of `state` into `seen`, which must be empty. `kind` is the type of the event or, if
 /// it has none, its name. Calls `choice` for each choice in the event, with its index and whether it finished.
 ///
 /// # Errors
-/// The error inside an object of the payload, whose members are checked here. Then nothing is changed.
+/// The first error in an object or a list of the payload that the reader enters. Nobody checked them so far, only their
+/// brackets. Then the state is not changed.
 #[inline]
 pub(crate) fn read<'a>(
     state: &mut DialectState,
@@ -21,17 +21,17 @@ pub(crate) fn read<'a>(
     choice: &mut dyn FnMut(u32, bool),
     seen: &mut ReadEvent<'a>,
 ) -> Result<(), JsonError> {
-    let event = Value::of_payload(payload);
     let protocol = Protocol::read_here(state.protocol);
-    if let Some(protocol) = protocol {
-        seen.quirks = judge(protocol, payload, kind, !state.output.reported().has_any())?;
-    }
-    match protocol {
-        Some(Protocol::Anthropic) => anthropic::read(state, event, kind, choice, seen),
-        Some(Protocol::Responses) => responses::read(state, event, kind, choice, seen),
-        Some(Protocol::Gemini) => gemini::read(state, event, choice, seen),
-        _ => {}
-    }
+    let read = match protocol {
+        Some(Protocol::Anthropic) => anthropic::read(state, payload, kind, choice, seen),
+        Some(Protocol::Responses) => responses::read(state, payload, kind, choice, seen),
+        Some(Protocol::Gemini) => gemini::read(state, payload, choice, seen),
+        _ => Ok(()),
+    };
+    read.map_err(|(inside, error)| JsonError {
+        offset: offset_in(payload, inside).saturating_add(error.offset),
+        ..error
+    })?;
     seen.plan.protocol = protocol;
     (seen.plan.called, seen.plan.is_later) = (state.called, state.is_later);
     if let (Some(protocol), Some(usage)) = (protocol, seen.usage) {

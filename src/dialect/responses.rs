@@ -4,12 +4,12 @@ use super::expect::{has_unknown_text, is_audio, is_piece, is_unknown_event};
 use super::finish::Reason;
 use super::identity::{Address, CallId, Class, Id};
 use super::items::{
-    begun_input, client, content_kind, end_item, end_text, end_whole, find_whole, has_empty_id, has_text, identity,
-    input, is_odd_call, kind_in, piece,
+    content_kind, end_item, end_text, end_whole, find_whole, has_empty_id, has_text, judge_part, kind_in, piece, Item,
 };
+use super::known::{each_element, members, Fault, Known, Member};
 use super::reported::{Earlier, ItemPart, Reported, ARGUMENTS, BEGAN_WHOLE, CALL, LOGPROBS, NAME};
 use super::state::{DialectState, Plan, ReadEvent, What};
-use super::text_event::{ends_text, event_text, part_begun, row, slot, text_of_event, words, EventText, PartKind};
+use super::text_event::{ends_text, event_text, known_text, part_begun, row, slot, words, EventText, PartKind};
 use super::value::{arguments, array, has_elements, index_number, is, number, object, text};
 use super::walk::{value_at, whole_at, CallParts, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
@@ -23,23 +23,60 @@ pub(crate) fn ends(kind: &[u8]) -> Option<&'static str> {
     ["completed", "incomplete", "failed", "cancelled", "done"].into_iter().find(|word| own == word.as_bytes())
 }
 
+static EVENT: [Member; 6] = members![
+    "output_index" Index, "item" Object, "response" Object, "delta" Text, "status" Any, "output" Any,
+];
+const OF_ITEM: u32 = 0b11;
+const OF_RESPONSE: u32 = 0b100;
+const OF_AUDIO: u32 = 0b1000;
+
+static RESPONSE: [Member; 12] = members![
+    "id" Text, "created_at" Any, "status" Text, "completed_at" Any, "error" Object, "incomplete_details" Object,
+    "model" Text, "moderation" Any, "output" List, "service_tier" Text, "tool_usage" Any, "usage" Object,
+];
+
+/// Returns which [members](EVENT) of an event of this type are judged, unless it has a text.
+fn judged_members(kind: &[u8]) -> u32 {
+    match kind.strip_prefix(b"response.").unwrap_or_default() {
+        b"output_item.added" | b"output_item.done" => OF_ITEM,
+        b"created" | b"queued" | b"in_progress" | b"completed" | b"incomplete" | b"failed" | b"cancelled" | b"done" => {
+            OF_RESPONSE
+        }
+        _ if is_audio(Text::verbatim(kind)) => OF_AUDIO,
+        _ => 0,
+    }
+}
+
 /// Reads an event: see [`super::read::read`].
 pub(super) fn read<'a>(
     state: &mut DialectState,
-    event: Value<'a>,
+    payload: &'a [u8],
     kind: Text<'_>,
     choice: &mut dyn FnMut(u32, bool),
     seen: &mut ReadEvent<'a>,
-) {
+) -> Result<(), Fault<'a>> {
+    let event = Value::of_payload(payload);
     let (mut buffer, own_kind) = ([0; LONGEST_WORD], kind);
     let kind = kind.word(&mut buffer);
-    let is_under_way = kind == b"response.queued" || kind == b"response.in_progress";
-    let [own, item, status, output] = members_of(event, ["response", "item", "status", "output"]);
-    if kind == b"response.created" || is_under_way && state.ended {
-        // A gateway that runs tools itself sends the next response in the same stream.
-        state.begin_response(own.and_then(|response| members_of(response, ["id"])[0]), seen);
-    }
-    seen.plan.reported = *state.output.reported();
+    let (mut of_text, mut whole_item, mut is_of_response) = (None, None, false);
+    seen.plan.row = row(kind);
+    let [index, _, own, piece_here, status, output] = if let Some((name, known)) = known_text(seen.plan.row, event) {
+        let values = known.judged(&mut seen.quirks)?;
+        let [.., part, _, _] = values;
+        object(part).map_or(Ok(()), |part| judge_part(part, &mut seen.quirks))?;
+        of_text = Some((name, values));
+        [None; 6]
+    } else {
+        let places = judged_members(kind);
+        let values = Known::of(event, &EVENT).judged_at(places, &mut seen.quirks)?;
+        let [_, item, ..] = values;
+        if let Some(item) = object(item).filter(|_| places == OF_ITEM) {
+            whole_item = Some(Item::judged(item, &mut seen.quirks)?);
+        }
+        is_of_response = places == OF_RESPONSE;
+        values
+    };
+    let text_here = of_text.and_then(|(_, values)| event_text(seen.plan.row, event, &values));
     let is_bare = || {
         let [object_name] = members_of(event, ["object"]);
         output.is_none_or(|output| output.is_null()) && is(object_name, "response")
@@ -47,27 +84,43 @@ pub(super) fn read<'a>(
     let is_body = !kind.starts_with(b"response.") && status.is_some() && (array(output).is_some() || is_bare());
     if !is_body && !kind.starts_with(b"response.") {
         // An event of another type says nothing of the response, whatever members it has.
-        return;
+        return Ok(());
     }
     let ended = ends(kind);
     let response = if is_body { Some(event) } else { object(own).or(ended.is_some().then_some(event)) };
-    if let Some(response) = response {
-        let names =
-            ["id", "model", "created_at", "service_tier", "usage", "error", "status", "output", "incomplete_details"];
-        let [id, model, created, tier, usage, error, status, output, details] = members_of(response, names);
+    let is_judged = if is_body {
+        array(output).is_some()
+    } else {
+        is_of_response && (object(own).is_some() || own.is_none() && status.is_some())
+    };
+    let own = object(own);
+    seen.plan.inside = own.or(status.map(|_| event)).map_or(u32::MAX, |inside| Part::raw(payload, inside).start);
+    let known = Known::inside(response.or(is_judged.then_some(event)), &RESPONSE);
+    let [id, created, status, completed, error, details, model, moderation, output, tier, tools, usage] =
+        if is_judged { known.judged(&mut seen.quirks)? } else { known.values };
+    if is_judged && !state.output.reported().has_any() {
+        each_element(output, &mut |item| Item::judged(item, &mut seen.quirks).map(|_| ()))?;
+    }
+    let is_under_way = kind == b"response.queued" || kind == b"response.in_progress";
+    if kind == b"response.created" || is_under_way && state.ended {
+        // A gateway that runs tools itself sends the next response in the same stream.
+        state.begin_response(id.filter(|_| own.is_some()), seen);
+    }
+    seen.plan.reported = *state.output.reported();
+    if response.is_some() {
         (seen.id, seen.model, seen.created) = (id, model, created);
         if is_body && (is(status, "queued") || is(status, "in_progress")) {
             // The response has no output yet.
-            return;
+            return Ok(());
         }
         choice(0, false);
         if !is_body && ended.is_none() {
-            return;
+            return Ok(());
         }
         let is_status = |word| text(status).map_or(ended == Some(word), |status| status == *word);
         let is_failure = is_status("failed") || is_status("cancelled");
         (seen.service_tier, seen.usage) = (tier, object(usage));
-        seen.others = object(details).is_some() || has_others(response);
+        seen.others = [details, tools, moderation, completed].into_iter().any(|other| other.is_some());
         seen.is_body = is_body;
         seen.fails = is_failure || object(error).is_some();
         if !state.failed {
@@ -81,19 +134,21 @@ pub(super) fn read<'a>(
             let (mut list, mut index) = (Container::of(output.raw(), Some(output)), 0u32);
             let mut copy = if seen.plan.reported.has_any() { list } else { Container::NOTHING };
             while let Some(item) = copy.next(output.raw()) {
-                let has_text = || is(members_of(item, ["type"])[0], "message") && has_text(item, "content");
-                seen.plan.reported.claim(identity(item), &has_text, &mut seen.plan.claims);
+                let item = Item::of(item);
+                let has_text = || item.class == Class::Message && has_text(item.content);
+                seen.plan.reported.claim(item.identity(), &has_text, &mut seen.plan.claims);
             }
             let mut taken = 0;
             while let Some(item) = list.next(output.raw()) {
-                let (class, id, call) = identity(item);
-                let number = find_whole((index, item), (class, id, call), &seen.plan, &mut taken);
+                let item = Item::of(item);
+                let (class, id, call) = item.identity();
+                let number = find_whole(index, &item, &seen.plan, &mut taken);
                 state.called |= u64::from(class == Class::Call);
-                let is_odd = !seen.plan.reported.has(number, ARGUMENTS) && is_odd_call(class, item);
+                let is_odd = !seen.plan.reported.has(number, ARGUMENTS) && item.is_odd_call();
                 seen.flag(is_odd, Quirk::ArgumentsNotText);
                 seen.forgets |= state.output.reported().replaces(number);
                 if !state.ended {
-                    end_item(state, seen, number, (class, item));
+                    end_item(state, seen, number, &item);
                 }
                 // Another event may end the response again, and must not report the item twice.
                 state.output.items().add_all(number);
@@ -112,14 +167,12 @@ pub(super) fn read<'a>(
         }
         state.ended |= is_over;
         choice(0, is_over);
-        return;
+        return Ok(());
     }
     if kind.starts_with(b"response.") {
         choice(0, false);
     }
-    seen.plan.row = row(kind);
-    if let Some(event_text) = event_text(seen.plan.row, event) {
-        let [index, id, call] = members_of(event, ["output_index", "item_id", "call_id"]);
+    if let (Some(event_text), Some((_, [id, index, .., call]))) = (&text_here, of_text) {
         let class = Class::of_text(event_text.kind);
         let mut address = Address {
             call: CallId::of(call),
@@ -130,13 +183,14 @@ pub(super) fn read<'a>(
         if event_text.name != "delta" && state.output.reported().is_gone(&address) {
             // Its deltas were reported, and what differs is not known.
             seen.quirks.insert(Quirk::OddItemIndex);
-            return;
+            return Ok(());
         }
         let item = find(state, seen, &address, false);
+        seen.plan.part = event_text.of.part();
         // If no event opened the call, the stream was resumed after that event. The arguments then come with the whole
         // item.
         let is_call = event_text.kind == Kind::ToolArguments;
-        let words = words(event, event_text.name);
+        let words = event_text.words;
         let has_words = piece(class, words).is_some();
         let is_begun = state.output.reported().has(item, CALL);
         if is_call && !is_begun && has_words {
@@ -193,7 +247,7 @@ pub(super) fn read<'a>(
                 seen.plan.what = What::EndOfText;
             }
         }
-        if logprobs(event, &event_text, item, &seen.plan).is_some() {
+        if logprobs(event_text, item, &seen.plan).is_some() {
             state.output.items().add(item, LOGPROBS);
             if matches!(seen.plan.what, What::Nothing | What::EndOfText) {
                 seen.plan.what = What::Logprobs;
@@ -207,45 +261,46 @@ pub(super) fn read<'a>(
         }
         state.output.items().describe(item, &address);
     } else if kind == b"response.output_item.added" || kind == b"response.output_item.done" {
-        let Some(item) = object(item) else { return };
+        let Some(item) = whole_item else { return Ok(()) };
         let is_done = kind == b"response.output_item.done";
-        let (class, id, call) = identity(item);
-        let index = index_of(members_of(event, ["output_index"])[0]);
+        let (class, id, call) = item.identity();
+        let index = index_of(index);
         // A call without any ID may be another one than that which is open, and so may an item of another type.
         let is_text = matches!(class, Class::Message | Class::Reasoning);
-        let ends = is_done && (is_text || has_empty_id(item));
+        let ends = is_done && (is_text || has_empty_id(item.value));
         let address = Address { call, ends, ..Address::of(class, index, id) };
         if is_done && state.output.reported().is_gone(&address) {
             seen.quirks.insert(Quirk::OddItemIndex);
-            return;
+            return Ok(());
         }
         let number = find(state, seen, &address, !is_done);
         state.called |= u64::from(class == Class::Call);
+        seen.plan.inside = Part::raw(payload, item.value).start;
         if is_done {
             seen.plan.what = What::WholeItem;
-            let is_odd = !state.output.reported().has(number, ARGUMENTS) && is_odd_call(class, item);
+            let is_odd = !state.output.reported().has(number, ARGUMENTS) && item.is_odd_call();
             seen.flag(is_odd, Quirk::ArgumentsNotText);
-            end_item(state, seen, number, (class, item));
-            end_whole(state, number, (class, item));
+            end_item(state, seen, number, &item);
+            end_whole(state, number, &item);
         } else {
             seen.plan.what = What::Item;
             if class != Class::Call {
                 state.texts.reopen_item(number);
-                let has_text = ["content", "summary"].into_iter().any(|list| has_text(item, list));
+                let has_text = has_text(item.content) || has_text(item.summary);
                 seen.flag(is_text && has_text, Quirk::UnknownText);
             }
             if class == Class::Call {
                 state.output.items().add(number, CALL);
-                if text(members_of(item, ["name"])[0]).is_some() {
+                if text(item.name).is_some() {
                     state.output.items().add(number, NAME);
                 }
-                if let Some(input) = begun_input(item) {
+                if let Some(input) = item.begun_input() {
                     let is_more = state.output.items().add(number, ARGUMENTS);
                     if !is_more {
                         state.texts.add(number, ARGUMENTS, input, &Reported::NOTHING);
                     }
                     // The input of a custom tool may be any text, so nothing shows that it is whole.
-                    if !is_more && client(members_of(item, ["type"])[0]) == Some(false) && is_whole_object(input) {
+                    if !is_more && !item.is_custom && is_whole_object(input) {
                         state.output.items().add(number, BEGAN_WHOLE);
                     }
                 }
@@ -271,10 +326,10 @@ pub(super) fn read<'a>(
         state.output.items().describe(item, &address);
         seen.plan.what = What::Annotation;
     } else if is_audio(own_kind) {
-        if text(members_of(event, ["delta"])[0]).is_some() {
+        if text(piece_here).is_some() {
             seen.plan.what = What::Audio;
         }
-    } else if text_of_event(kind).is_none() {
+    } else if of_text.is_none() {
         let is_piece = is_piece(own_kind);
         seen.note_unknown(!is_piece && is_unknown_event(event, kind));
         if is_piece {
@@ -282,38 +337,28 @@ pub(super) fn read<'a>(
         }
     }
     if !matches!(seen.plan.what, What::Nothing | What::EndOfText) {
-        return;
+        return Ok(());
     }
-    if let Some((name, _)) = text_of_event(kind) {
+    if let Some((name, _)) = of_text {
         // The part of an event that ends one may name its text otherwise.
-        let name = event_text(seen.plan.row, event).map_or(name, |text| text.name);
-        let has_own = words(event, name).is_some_and(|words| words.raw() != b"\"\"");
+        let (name, words) = text_here.map_or_else(|| (name, words(event, name)), |text| (text.name, text.words));
+        let has_own = words.is_some_and(|words| words.raw() != b"\"\"");
         seen.note_unknown(!has_own && has_unknown_text(event, name));
     }
+    Ok(())
 }
 
 /// Returns the log probabilities of the content in an event. Those of a whole text count only if no earlier event had
 /// any of its item.
-fn logprobs<'a>(event: Value<'a>, text: &EventText, item: u32, plan: &Plan) -> Option<Value<'a>> {
+fn logprobs<'a>(text: &EventText<'a>, item: u32, plan: &Plan) -> Option<Value<'a>> {
     let is_content = text.kind == Kind::Content && !plan.reported.is_a(item, Class::Reasoning);
     let is_new = text.name == "delta" || !plan.reported.has(item, LOGPROBS);
-    words(event, "logprobs").filter(|list| is_content && is_new && has_elements(Some(*list)))
+    text.logprobs.filter(|list| is_content && is_new && has_elements(Some(*list)))
 }
 
 /// The members of a response that are reported, although no delta is made of them. All others repeat the request or
 /// earlier events.
 pub(super) const OTHERS: &str = "incomplete_details tool_usage moderation completed_at";
-
-/// Whether a response has members that are reported, although no delta is made of them.
-fn has_others(response: Value<'_>) -> bool {
-    let mut at = 0;
-    while let Some((name, value)) = response.member_at(&mut at) {
-        if !value.is_null() && name.is_one_of(OTHERS) {
-            return true;
-        }
-    }
-    false
-}
 
 /// Whether a text is a complete JSON object with members.
 fn is_whole_object(text: Text<'_>) -> bool {
@@ -339,7 +384,7 @@ fn index_of(index: Option<Value<'_>>) -> Option<u32> {
 /// the number in the plan.
 fn find(state: &mut DialectState, seen: &mut ReadEvent<'_>, address: &Address, begins: bool) -> u32 {
     let (number, is_usual) = state.item(address, begins);
-    seen.plan.item = number;
+    seen.plan.number = number;
     // Templates would still recognize events of the item whose place this item takes.
     seen.forgets |= state.output.reported().replaces(number);
     if !is_usual {
@@ -355,18 +400,17 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
     match (plan.what, walk.phase) {
         (What::More, 0) => {
             walk.phase = if ends_text(plan.row) { ENDED } else { Walk::OVER };
-            more(walk, payload, event(), plan)
+            more(walk, payload, plan)
         }
         (What::Logprobs, 0) => {
             walk.phase = if ends_text(plan.row) { ENDED } else { Walk::OVER };
-            let text = event_text(plan.row, event());
-            let logprobs = text.and_then(|text| logprobs(event(), &text, plan.item, plan));
+            let logprobs = text_of(payload, plan).and_then(|text| logprobs(&text, plan.number, plan));
             walk.member = logprobs.map_or(Part::NONE, |logprobs| Part::raw(payload, logprobs));
             None
         }
         (What::EndOfText, 0) | (_, ENDED) => {
             walk.phase = Walk::OVER;
-            Some(walk.text_end(slot(plan.item, event_text(plan.row, event())?.of.part())))
+            Some(walk.text_end(slot(plan.number, plan.part)))
         }
         (What::Audio, 0) => {
             walk.phase = Walk::OVER;
@@ -375,7 +419,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
         (What::Annotation, 0) => {
             walk.phase = Walk::OVER;
             let [annotation, part] = members_of(event(), ["annotation", "content_index"]);
-            walk.raw(payload, Kind::Annotation, annotation, slot(plan.item, number(part)))
+            walk.raw(payload, Kind::Annotation, annotation, slot(plan.number, number(part)))
         }
         (What::Piece, 0) => {
             walk.phase = Walk::OVER;
@@ -383,13 +427,12 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
             walk.raw(payload, Kind::Native, whole(payload), slot(number(index), 0))
         }
         (What::Item | What::WholeItem, 0) => {
-            let Some(item) = object(members_of(event(), ["item"])[0]) else { return walk.end() };
-            (walk.element, walk.phase, walk.sub) = (Part::raw(payload, item).start, 2, 0);
+            (walk.element, walk.phase, walk.sub) = (plan.inside, 2, 0);
             None
         }
         (What::Response, 0) => {
-            let output = response(payload).and_then(|response| array(members_of(response, ["output"])[0]));
-            (walk.phase, walk.outer) = (1, Container::of(payload, output));
+            let [output] = members_of(value_at(payload, plan.inside), ["output"]);
+            (walk.phase, walk.outer) = (1, Container::of(payload, array(output)));
             // The step to an item adds one, so the position of the first item is 0.
             walk.count = u32::MAX;
             None
@@ -400,7 +443,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
                 return finish(payload, plan);
             };
             walk.count = walk.count.wrapping_add(1);
-            let number = find_whole((walk.count, item), identity(item), plan, &mut walk.taken);
+            let number = find_whole(walk.count, &Item::of(item), plan, &mut walk.taken);
             walk.number = u16::try_from(number).unwrap_or(u16::MAX);
             (walk.element, walk.phase, walk.sub) = (Part::raw(payload, item).start, 2, 0);
             None
@@ -420,18 +463,9 @@ fn whole(payload: &[u8]) -> Option<Value<'_>> {
     whole_at(payload, payload.len().saturating_sub(payload.trim_ascii_start().len()) as u32)
 }
 
-/// Returns the response that an event has, or that the payload is.
-fn response(payload: &[u8]) -> Option<Value<'_>> {
-    let event = Value::of_payload(payload);
-    let [own, status] = members_of(event, ["response", "status"]);
-    object(own).or_else(|| status.map(|_| event))
-}
-
 /// Returns the delta of the finish reason: the response's status or, if it has none, the last word of the event's type.
 fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
-    let response = response(payload);
-    let [status, details] =
-        response.map_or([None; 2], |response| members_of(response, ["status", "incomplete_details"]));
+    let [status, details] = members_of(value_at(payload, plan.inside), ["status", "incomplete_details"]);
     let detail = details.and_then(|details| text(members_of(details, ["reason"])[0]));
     let by_type = || {
         let [kind] = members_of(Value::of_payload(payload), ["type"]);
@@ -443,19 +477,25 @@ fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
     Walk::START.finish(payload, text(status).or_else(by_type), Reason::Status(detail), plan)
 }
 
+/// Describes the text of an event.
+fn text_of<'a>(payload: &'a [u8], plan: &Plan) -> Option<EventText<'a>> {
+    let event = Value::of_payload(payload);
+    let (_, known) = known_text(plan.row, event)?;
+    event_text(plan.row, event, &known.values)
+}
+
 /// Returns the delta of an event with a text or arguments.
-fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Option<Delta> {
-    let text = event_text(plan.row, event)?;
-    let EventText { kind, of, is_custom, name, .. } = text;
-    walk.member = logprobs(event, &text, plan.item, plan).map_or(Part::NONE, |list| Part::raw(payload, list));
-    let words = words(event, name);
-    let cut = plan.cuts.get(plan.item, of).filter(|_| name != "delta");
+fn more(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
+    let text = text_of(payload, plan)?;
+    let EventText { kind, of, is_custom, name, words, .. } = text;
+    walk.member = logprobs(&text, plan.number, plan).map_or(Part::NONE, |list| Part::raw(payload, list));
+    let cut = plan.cuts.get(plan.number, of).filter(|_| name != "delta");
     if kind == Kind::ToolArguments {
         let arguments = rest(arguments(words), cut);
-        return Some(walk.call(payload, plan.item, CallParts { arguments, is_custom, ..CallParts::default() }, plan));
+        return Some(walk.call(payload, plan.number, CallParts { arguments, is_custom, ..CallParts::default() }, plan));
     }
-    let kind = kind_in(plan.reported.is_a(plan.item, Class::Reasoning), kind);
-    let delta = walk.text(payload, kind, words, slot(plan.item, of.part()))?;
+    let kind = kind_in(plan.reported.is_a(plan.number, Class::Reasoning), kind);
+    let delta = walk.text(payload, kind, words, slot(plan.number, of.part()))?;
     Some(Delta { code: of.code(), text: rest_of(payload, delta.text, cut), ..delta })
 }
 
@@ -488,7 +528,7 @@ fn index_in(walk: &Walk, plan: &Plan) -> u32 {
     if plan.what == What::Response {
         u32::from(walk.number)
     } else {
-        plan.item
+        plan.number
     }
 }
 
@@ -514,10 +554,11 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     // The deltas come in this order: role, summaries, contents, annotations of the contents, and encrypted reasoning.
     match walk.sub {
         0 => {
-            let [kind, role, id, name, summary] = members_of(value, ["type", "role", "call_id", "name", "summary"]);
-            if let Some(is_custom) = client(kind) {
+            let item = Item::of(value);
+            if item.class == Class::Call {
+                let (is_custom, name, id) = (item.is_custom, item.name, item.call_id());
                 (walk.sub, walk.phase) = (DONE, if is_whole { 3 } else { walk.phase });
-                let arguments = if is_whole { arguments(input(value)) } else { begun_input(value) };
+                let arguments = if is_whole { arguments(item.input) } else { item.begun_input() };
                 let cut = plan.cuts.get(index, ARGUMENTS).filter(|_| is_whole);
                 let arguments = rest(arguments.filter(|_| cut.is_some() || !reported(ARGUMENTS)), cut);
                 if reported(CALL) {
@@ -526,35 +567,35 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
                     let has_more = name.is_some() || arguments.is_some();
                     return has_more.then(|| walk.call(payload, index, call, plan));
                 }
-                // Some gateways send the ID of the call only as the ID of the item.
-                let id = id.filter(|id| text(Some(*id)).is_some()).or_else(|| members_of(value, ["id"])[0]);
                 let call = CallParts { id, name, arguments, is_custom, is_open: false };
                 return Some(walk.call(payload, index, call, plan));
             }
-            if !is(kind, "message") && !is(kind, "reasoning") {
+            if !matches!(item.class, Class::Message | Class::Reasoning) {
                 walk.sub = DONE;
                 let whole = whole_at(payload, walk.element).filter(|_| is_whole && !reported(ARGUMENTS));
                 return walk.raw(payload, Kind::Native, whole, u64::from(index) << 32);
             }
-            (walk.sub, walk.is_reasoning) = (if is_whole { 1 } else { DONE }, is(kind, "reasoning"));
+            (walk.sub, walk.is_reasoning) = (if is_whole { 1 } else { DONE }, item.class == Class::Reasoning);
             let count = plan.reported.count(index, CALL);
-            enter(walk, payload, summary, count, plan.cuts.has(index, CALL));
-            walk.role(payload, role)
+            enter(walk, payload, item.summary, count, plan.cuts.has(index, CALL));
+            walk.role(payload, item.role)
         }
         1 | 2 => match walk.inner.next(payload) {
             Some(part) => {
                 walk.part = walk.part.wrapping_add(1);
                 let of = if walk.sub == 1 { ItemPart::Summary(walk.part) } else { ItemPart::Content(walk.part) };
-                let [kind, annotations, logprobs] = members_of(part, ["type", "annotations", "logprobs"]);
+                let names = ["type", "text", "refusal", "annotations", "logprobs"];
+                let [kind, words, refusal, annotations, logprobs] = members_of(part, names);
                 walk.is_annotated |= has_elements(annotations);
-                let (kind, name) = content_kind(kind)?;
+                let (kind, _) = content_kind(kind)?;
+                let words = if kind == Kind::Refusal { refusal } else { words };
                 let is_new = !walk.is_reasoning && kind == Kind::Content && !reported(LOGPROBS);
                 let logprobs = logprobs.filter(|list| is_new && has_elements(Some(*list)));
                 walk.member = logprobs.map_or(Part::NONE, |list| Part::raw(payload, list));
                 let kind = kind_in(walk.is_reasoning, kind);
                 let cut = plan.cuts.get(index, of);
                 let is_new = cut.is_some() || walk.has_more && !reported(of);
-                let words = members_of(part, [name])[0].filter(|_| is_new);
+                let words = words.filter(|_| is_new);
                 let slot = slot(index, cut.map_or(walk.part, |(part, _)| part));
                 let delta = walk.text(payload, kind, words, slot)?;
                 Some(Delta { code: of.code(), text: rest_of(payload, delta.text, cut), ..delta })
@@ -562,13 +603,15 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
             None => {
                 // After the summaries come the contents. They are walked once more for their annotations, if they have
                 // any. If no annotation event came, the annotations of contents that were reported are included.
-                let [content, summary] = members_of(value, ["content", "summary"]);
                 let is_for_texts = walk.sub == 1;
+                let has_none = walk.part != u32::MAX && !walk.is_annotated;
+                let is_over = !is_for_texts && has_none;
+                let names = ["content", "summary"];
+                let [content, summary] = if is_over { [None; 2] } else { members_of(value, names) };
                 walk.sub = if is_for_texts { 2 } else { 5 };
                 // LiteLLM sends a text that came as a summary again as content.
                 let is_summary = walk.is_reasoning && plan.reported.count(index, CALL) > 0 && !has_elements(summary);
-                let has_none = walk.part != u32::MAX && !walk.is_annotated;
-                let content = content.filter(|_| !if is_for_texts { is_summary } else { has_none });
+                let content = content.filter(|_| !(is_for_texts && is_summary));
                 let is_reported = is_for_texts || plan.reported.has_annotations(index);
                 let count = if is_reported { plan.reported.count(index, ARGUMENTS) } else { 0 };
                 walk.is_annotated = false;
@@ -594,8 +637,8 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
         },
         _ => {
             walk.sub = DONE;
-            let [secret] = members_of(value, ["encrypted_content"]);
-            let secret = secret.filter(|_| is_whole && !plan.reported.has_all(index));
+            let is_new = is_whole && !plan.reported.has_all(index);
+            let [secret] = if is_new { members_of(value, ["encrypted_content"]) } else { [None] };
             walk.text(payload, Kind::Signature, secret, slot(index, 0))
         }
     }

@@ -231,10 +231,13 @@ pub(crate) struct Plan {
     /// The field of [`DialectState`], including the calls of this event.
     pub(super) called: u64,
     pub(super) is_later: bool,
-    /// Gemini: how many tool calls earlier events opened.
-    pub(super) opened: u32,
-    /// Responses: the number of the output item that the event belongs to.
-    pub(super) item: u32,
+    /// Responses: the number of the output item that the event belongs to. Anthropic: the index of the block. Gemini: how
+    /// many tool calls earlier events opened.
+    pub(super) number: u32,
+    /// Responses: the index of the part of that item.
+    pub(super) part: u32,
+    /// Where the object begins that the deltas are in: a message, a block or its delta, an output item or a response.
+    pub(super) inside: u32,
     /// Responses: the claims of the items of a whole response.
     pub(super) claims: Claims,
     /// Responses: the parts that earlier events reported.
@@ -250,8 +253,9 @@ impl Plan {
         row: 0,
         called: 0,
         is_later: false,
-        opened: 0,
-        item: 0,
+        number: 0,
+        part: 0,
+        inside: 0,
         claims: Claims::NONE,
         reported: Reported::NOTHING,
         cuts: Cuts::NONE,

@@ -66,7 +66,7 @@ pub use number::Number;
 pub(crate) use number::{digits_len, skip as skip_number};
 pub(crate) use rewrite::{escape, escape_text, not_a_number, not_a_number_at, rewrite};
 pub(crate) use rewrite::{rewrite_keeping_halves, rewrite_not_numbers, skip_string};
-pub(crate) use steps::{Before, Skipped, Steps};
+pub(crate) use steps::{Before, Head, Skipped, Steps};
 pub(crate) use strict::string_end as strict_string_end;
 pub use strict::validate;
 pub use text::Text;

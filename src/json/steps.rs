@@ -36,6 +36,37 @@ pub(crate) enum Before {
     Comma = u16::from_le_bytes(*b",\""),
 }
 
+/// The first bytes of a member: its name in quotes, and the colon.
+pub(crate) struct Head {
+    bytes: u128,
+    /// All ones where a byte counts.
+    mask: u128,
+}
+
+impl Head {
+    /// How many bytes a head has at most.
+    const LEN: usize = 16;
+
+    pub(crate) const fn of(name: &str) -> Self {
+        let (mut head, mut at) = (Head { bytes: b'"' as u128, mask: 0xff }, 1);
+        let mut rest = name.as_bytes();
+        while at < Head::LEN && at < name.len() + 3 {
+            let byte = match rest {
+                [byte, after @ ..] => {
+                    rest = after;
+                    *byte
+                }
+                [] if at == name.len() + 1 => b'"',
+                [] => b':',
+            };
+            head.bytes |= (byte as u128) << (8 * at);
+            head.mask |= 0xff << (8 * at);
+            at += 1;
+        }
+        head
+    }
+}
+
 /// A value that was skipped.
 #[derive(Clone, Copy)]
 pub(crate) struct Skipped {
@@ -58,6 +89,12 @@ impl<'a> Steps<'a> {
     #[inline(always)]
     pub(crate) fn bytes(&self) -> &'a [u8] {
         self.bytes
+    }
+
+    /// Returns the bytes not read yet.
+    #[inline(always)]
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
     }
 
     #[inline(always)]
@@ -252,6 +289,28 @@ impl<'a> Steps<'a> {
             self.rest = rest;
         }
         after.is_some()
+    }
+
+    /// Skips the name of a member and its colon, if they are this name, ASCII without escapes, and nothing else. Returns
+    /// whether it did. Returns `false` near the end, too, and for a name of 14 bytes: then use [`name`](Steps::name).
+    #[inline(always)]
+    pub(crate) fn took_head(&mut self, head: &Head, name: &str) -> bool {
+        let Some((first, after)) = self.rest.split_first_chunk() else { return false };
+        visit!(Head::LEN);
+        if (u128::from_le_bytes(*first) ^ head.bytes) & head.mask != 0 {
+            return false;
+        }
+        let rest = if name.len() <= Head::LEN - 3 {
+            self.rest.get(name.len().wrapping_add(3)..)
+        } else {
+            // Compare what is behind the first bytes once more with the end of the name.
+            let behind = name.as_bytes().get(Head::LEN - 1..).unwrap_or_default();
+            after.strip_prefix(behind).and_then(|rest| rest.strip_prefix(b"\":"))
+        };
+        if let Some(rest) = rest {
+            self.rest = rest;
+        }
+        rest.is_some()
     }
 
     /// Skips a digit, and returns its value.

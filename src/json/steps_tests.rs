@@ -1,5 +1,6 @@
 //! Tests of the steps of reading JSON.
 #![allow(clippy::unwrap_used)]
+extern crate std;
 
 use super::kind::ValueKinds;
 use super::steps::*;
@@ -86,6 +87,31 @@ fn tags_identify_names() {
     // The tag is 0 for anything but a name, after another byte, and near the end.
     let others = [" \"id\":1234", "12345678", "{\"id\":1234", ",\"id\":1", ", \"id\":12", ",id\":1234"];
     assert_eq!(others.map(|bytes| steps(bytes).tag(Before::Comma)), [0; 6]);
+}
+
+/// Names of up to 13 bytes, and of 15 and more, are compared here; near the end, none is.
+#[test]
+fn heads_identify_members() {
+    let long = "encrypted_content_of_it";
+    for len in [0, 1, 2, 12, 13, 15, 16, 23] {
+        let name = long.get(..len).unwrap();
+        let head = Head::of(name);
+        for (before, after, is_it) in
+            [("\"", "\":", true), ("\"", "\" :", false), ("\"", "x\":", false), ("", "\":", false)]
+        {
+            let bytes = [before, name, after, "0123456789abcdef"].concat();
+            let mut steps = steps(&bytes);
+            assert_eq!(steps.took_head(&head, name), is_it, "{bytes}");
+            assert_eq!(steps.offset(), if is_it { len + 3 } else { 0 }, "{bytes}");
+        }
+        let bytes = ["\"", name, "\":"].concat();
+        assert_eq!(steps(&bytes).took_head(&head, name), bytes.len() >= 16, "{bytes}");
+        for (place, other) in name.bytes().enumerate() {
+            let mut bytes = ["\"", name, "\":0123456789abcdef"].concat().into_bytes();
+            *bytes.get_mut(place + 1).unwrap() = other ^ 1;
+            assert!(!Steps::new(&bytes, 0, 8).took_head(&head, name), "{place} {name}");
+        }
+    }
 }
 
 #[test]
