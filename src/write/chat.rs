@@ -1,142 +1,106 @@
 //! Writes chat completions.
 
-use super::calls::{Call, CLOSED, CUSTOM, HAS_ARGUMENTS, OPEN};
-use super::out::{put, Frame, To, Written};
-use super::parts::Part;
-use super::state::{bit, error_message, State, Write, ASSISTANT};
+use super::calls::Call;
+use super::out::{Arg, Frame, To, Written};
+use super::parts::{Event, Of, Part};
+use super::state::{bit, error_message, State, NO_PART};
 use super::WriteError;
 use crate::chat::{ApiError, FinishReason, NamePiece, OtherMember, Owner, Update};
 use crate::hash::fnv;
-use crate::json::{Text, Value, ValueKind};
+use crate::json::{Text, ValueKind};
 
-/// What closes a delta.
-const NEXT: &str = "},\"finish_reason\":null";
+/// What a chunk of a choice begins with.
+const CHUNK: &str = r#"$k{"index":$h,"delta":{"#;
+/// The role of a choice that was sent without one, or with another than those of chat completions.
+const ASSISTANT: &str = "assistant";
 /// The members of a delta that the writer writes.
 const OF_DELTA: &str =
     "role content reasoning_content refusal reasoning_details tool_calls function_call annotations audio";
 
 impl State {
-    /// Writes a chunk of one choice, and before it the beginning of the choice, if it did not begin. `write` writes the
-    /// members of its delta, closes the delta, and writes the finish reason.
-    fn chunk(&mut self, to: &mut To<'_, '_>, choice: u32, write: Write<'_>) -> Written {
-        self.chat_begin(to, choice, ASSISTANT)?;
-        self.frame(to, &mut |state, frame| {
-            put!(frame, state.chunk, "{\"index\":", choice, ",\"delta\":{");
-            write(state, frame);
-            put!(frame, state.chunk_end());
-        })
+    /// Writes a chunk of one choice, and before it the beginning of the choice, if it did not begin.
+    pub(super) fn chunk(&mut self, to: &mut To<'_, '_>, of: Of, data: &'static str, args: &[Arg<'_>]) -> Written {
+        self.chat_begin(to, of.0, ASSISTANT)?;
+        self.event(to, of, [CHUNK, data], args)
     }
 
-    /// Returns what a chunk ends with.
-    fn chunk_end(&self) -> &'static str {
-        if self.has_usage {
-            "}],\"usage\":null}\n\n"
-        } else {
-            "}]}\n\n"
-        }
-    }
-
-    /// Writes what is before and behind a text, from the choice on.
-    pub(super) fn chat_envelope(&self, before: &mut Frame<'_>, after: &mut Frame<'_>, of: (u32, Part)) {
-        put!(before, "{\"index\":", of.0, ",\"delta\":{\"");
-        let end = match of.1 {
-            Part::FunctionName | Part::FunctionArguments => "\"}",
-            Part::Call(_) => "\"}}]",
-            _ => "\"",
+    /// Returns the event of a text, whose envelope begins behind the beginning of each chunk.
+    pub(super) fn chat_text(part: Part) -> Event {
+        let data = match part {
+            Part::Reasoning => r#""reasoning_content":"$T"$z"#,
+            Part::Refusal => r#""refusal":"$T"$z"#,
+            Part::FunctionName => r#""function_call":{"name":"$T"}$z"#,
+            Part::FunctionArguments => r#""function_call":{"arguments":"$T"}$z"#,
+            Part::Call(_) => r#""tool_calls":[{"index":$x,"$f":{"$a":"$T"}}]$z"#,
+            _ => r#""content":"$T"$z"#,
         };
-        match of.1 {
-            Part::Reasoning => put!(before, "reasoning_content\":\""),
-            Part::Refusal => put!(before, "refusal\":\""),
-            Part::FunctionName => put!(before, "function_call\":{\"name\":\""),
-            Part::FunctionArguments => put!(before, "function_call\":{\"arguments\":\""),
-            Part::Call(place) => {
-                let call = self.calls.get(place);
-                let input = if call.has(CUSTOM) { "custom\":{\"input" } else { "function\":{\"arguments" };
-                put!(before, "tool_calls\":[{\"index\":", call.index, ",\"", input, "\":\"");
-            }
-            _ => put!(before, "content\":\""),
-        }
-        put!(after, end, NEXT, self.chunk_end());
+        [r#"{"index":$h,"delta":{"#, data]
     }
 
-    /// Begins the choice, if it did not begin.
+    /// Begins the choice, if it did not begin, with this role, if it is one of chat completions. Gemini's `model` is none,
+    /// and OpenAI's clients take no message of it.
     pub(super) fn chat_begin(&mut self, to: &mut To<'_, '_>, choice: u32, role: &str) -> Written {
-        if self.begun & bit(choice) != 0 {
-            return Ok(());
-        }
-        self.begun |= bit(choice);
-        let result = self.chunk(to, choice, &mut |_, frame| put!(frame, "\"role\":\"", role, "\"", NEXT));
-        if result.is_err() {
-            self.begun &= !bit(choice);
-        }
-        result
-    }
-
-    /// Begins a choice with this role, if it is one of chat completions. Gemini's `model` is none, and OpenAI's clients take
-    /// no message of it.
-    pub(super) fn chat_role(&mut self, to: &mut To<'_, '_>, choice: u32, role: Text<'_>) -> Written {
         const ROLES: [&str; 6] = [ASSISTANT, "developer", "function", "system", "tool", "user"];
-        self.chat_begin(to, choice, role.as_str().filter(|role| ROLES.contains(role)).unwrap_or(ASSISTANT))
+        if self.begun & bit(choice) == 0 {
+            let role = if ROLES.contains(&role) { role } else { ASSISTANT };
+            self.event(to, (choice, Part::Nothing), [CHUNK, r#""role":"$v"$z"#], &[Arg::Word(role)])?;
+            self.begun |= bit(choice);
+        }
+        Ok(())
     }
 
     pub(super) fn chat_open_call(&mut self, to: &mut To<'_, '_>, place: usize) -> Written {
-        self.calls.number(place);
         let call = self.calls.get(place);
-        let (kind, input) = if call.has(CUSTOM) { ("custom", "input") } else { ("function", "arguments") };
-        self.chunk(to, call.choice, &mut |state, frame| {
-            put!(frame, "\"tool_calls\":[{\"index\":", call.index, ",\"id\":\"");
-            state.call_id(frame, "call_", place);
-            put!(frame, "\",\"type\":\"", kind, "\",\"", kind, "\":{\"name\":\"");
-            call.name(frame);
-            put!(frame, "\",\"", input, "\":\"\"}}]", NEXT);
-        })?;
-        self.calls.flag(place, OPEN);
+        let is_before = |other: &&Call| other.choice == call.choice && other.is_open;
+        let index = self.calls.rows().iter().filter(is_before).count() as u32;
+        self.calls.set(place, Call { index, ..call });
+        let data = r#""tool_calls":[{"index":$x,"id":"$c","type":"$f","$f":{"name":"$n","$a":""}}]$z"#;
+        self.chunk(to, (call.choice, Part::Call(place)), data, &[])?;
+        self.calls.set(place, Call { index, is_open: true, ..call });
         Ok(())
     }
 
     /// Arguments that never came are an empty object.
     pub(super) fn chat_close_call(&mut self, to: &mut To<'_, '_>, place: usize) -> Written {
         let call = self.calls.get(place);
-        if !call.has(HAS_ARGUMENTS | CUSTOM) {
-            self.piece(to, (call.choice, Part::Call(place)), Some(Text::verbatim(b"{}")))?;
+        if call.is_missing_arguments() {
+            self.piece(to, (call.choice, Part::Call(place)), Arg::Inner(Text::verbatim(b"{}")))?;
         }
-        self.calls.flag(place, CLOSED);
+        self.calls.set(place, Call { is_closed: true, ..call });
         Ok(())
     }
 
     /// Writes an update that has no text that may be long.
     pub(super) fn chat_part(&mut self, to: &mut To<'_, '_>, choice: u32, update: &Update<'_>) -> Written {
-        let mut raw = |of: &mut Self, before: &str, value: Value<'_>, after: &str| {
-            of.chunk(to, choice, &mut |_, frame| put!(frame, before, value, after))
-        };
+        let of = (choice, Part::Nothing);
         match update {
-            Update::Annotations(list) if list.kind() == ValueKind::Array => raw(self, "\"annotations\":", *list, NEXT),
+            Update::Annotations(list) if list.kind() == ValueKind::Array => {
+                self.chunk(to, of, r#""annotations":$v$z"#, &[Arg::Json(*list)])
+            }
             Update::Annotations(one) => {
-                let is_object = one.kind() == ValueKind::Object;
-                self.chunk(to, choice, &mut |state, frame| {
-                    put!(frame, "\"annotations\":[");
-                    // OpenAI's clients join the elements of a list by their indexes.
-                    if is_object && one.get("index").ok().flatten().is_none() {
-                        put!(frame, "{\"index\":", state.annotations);
-                        frame.members(*one, "");
-                        put!(frame, "}]", NEXT);
-                    } else {
-                        put!(frame, *one, "]", NEXT);
-                    }
-                })?;
+                // OpenAI's clients join the elements of a list by their indexes.
+                let is_new = one.kind() == ValueKind::Object && one.get("index").ok().flatten().is_none();
+                let args = [Arg::Number(self.annotations.into()), Arg::Members(*one)];
+                match is_new {
+                    true => self.chunk(to, of, r#""annotations":[{"index":$v$v}]$z"#, &args)?,
+                    false => self.chunk(to, of, r#""annotations":[$v]$z"#, &[Arg::Json(*one)])?,
+                }
                 self.annotations = self.annotations.saturating_add(1);
                 Ok(())
             }
-            Update::Audio(audio) => raw(self, "\"audio\":", *audio, NEXT),
-            Update::Logprobs(list) if list.kind() == ValueKind::Array => {
-                raw(self, "},\"logprobs\":{\"content\":", *list, ",\"refusal\":null},\"finish_reason\":null")
+            Update::Audio(audio) => self.chunk(to, of, r#""audio":$v$z"#, &[Arg::Json(*audio)]),
+            Update::Logprobs(value) => {
+                let data = match value.kind() {
+                    ValueKind::Array => r#"},"logprobs":{"content":$v,"refusal":null},"finish_reason":null$e"#,
+                    _ => r#"},"logprobs":$v,"finish_reason":null$e"#,
+                };
+                self.chunk(to, of, data, &[Arg::Json(*value)])
             }
-            Update::Logprobs(list) => raw(self, "},\"logprobs\":", *list, ",\"finish_reason\":null"),
             Update::ChoiceError(error) => {
                 let Some(value) = error.value() else {
                     return self.chat_begin(to, choice, ASSISTANT).and(Err(WriteError::NoPlace));
                 };
-                raw(self, "},\"error\":", value, ",\"finish_reason\":\"error\"")?;
+                self.chunk(to, of, r#"},"error":$v,"finish_reason":"error"$e"#, &[Arg::Json(value)])?;
                 self.finished |= bit(choice);
                 Ok(())
             }
@@ -153,9 +117,9 @@ impl State {
                 self.chat_begin(to, choice, ASSISTANT)?;
                 self.pieces(to, (choice, Part::FunctionArguments), *text)
             }
-            Update::Meta(_, word) => self.chunk(to, choice, &mut |_, frame| {
-                put!(frame, "},\"native_finish_reason\":", *word, ",\"finish_reason\":null");
-            }),
+            Update::Meta(_, word) => {
+                self.chunk(to, of, r#"},"native_finish_reason":$v,"finish_reason":null$e"#, &[Arg::Text(*word)])
+            }
             Update::Member(member) => self.chat_member(to, choice, member),
             _ => Err(WriteError::NoPlace),
         }
@@ -164,59 +128,66 @@ impl State {
     /// Writes a member of a call, a delta or a choice as it came, unless the writer writes one of that name itself.
     fn chat_member(&mut self, to: &mut To<'_, '_>, choice: u32, member: &OtherMember<'_>) -> Written {
         let OtherMember { owner, call, name, value, .. } = *member;
-        let (own, before, after) = match owner {
-            Owner::Call => ("index id type function custom", "", NEXT),
-            Owner::Delta => (OF_DELTA, "", NEXT),
-            Owner::Choice => ("index delta finish_reason", "},", ",\"finish_reason\":null"),
+        let own = match owner {
+            Owner::Call => "index id type function custom",
+            Owner::Delta => OF_DELTA,
+            Owner::Choice => "index delta finish_reason",
             _ => return Err(WriteError::NoPlace),
         };
         if name.is_one_of(own) {
             return Err(WriteError::NoPlace);
         }
-        if owner != Owner::Call {
-            return self.chunk(to, choice, &mut |_, frame| put!(frame, before, name, ":", value, after));
+        let (of, args) = ((choice, Part::Nothing), [Arg::Text(name), Arg::Json(value)]);
+        match owner {
+            Owner::Delta => return self.chunk(to, of, "$v:$v$z", &args),
+            Owner::Choice => return self.chunk(to, of, "},$v:$v,\"finish_reason\":null$e", &args),
+            _ => {}
         }
-        let is_it = |row: &&Call| (row.choice, row.call) == (choice, call) && row.has(OPEN);
-        let row = *self.calls.rows().iter().find(is_it).ok_or(WriteError::NoPlace)?;
+        let is_it = |row: &Call| (row.choice, row.call) == (choice, call) && row.is_open;
+        let place = self.calls.rows().iter().position(is_it).ok_or(WriteError::NoPlace)?;
+        let of = (choice, Part::Call(place));
         // Clients expect the kind of the call in each of its elements.
-        let kind = if row.has(CUSTOM) { "custom\":{\"input" } else { "function\":{\"arguments" };
+        let Some(signature) = value.as_text().filter(|_| name == "thoughtSignature") else {
+            return self.chunk(to, of, r#""tool_calls":[{"index":$x,"$f":{"$a":""},$v:$v}]$z"#, &args);
+        };
         // The signature of a call of Gemini, which comes once more, as Google writes it in chat completions.
-        let signature = value.as_text().filter(|_| name == "thoughtSignature");
-        self.chunk(to, choice, &mut |_, frame| {
-            put!(frame, "\"tool_calls\":[{\"index\":", row.index, ",\"", kind, "\":\"\"},");
-            match signature {
-                Some(text) => put!(frame, "\"extra_content\":{\"google\":{\"thought_signature\":", text, "}}}]", NEXT),
-                None => put!(frame, name, ":", value, "}]", NEXT),
-            }
-        })?;
-        self.call_signature = signature.map_or(self.call_signature, |text| fnv(text.raw()));
+        let data =
+            r#""tool_calls":[{"index":$x,"$f":{"$a":""},"extra_content":{"google":{"thought_signature":$v}}}]$z"#;
+        self.chunk(to, of, data, &[Arg::Text(signature)])?;
+        self.call_signature = fnv(signature.raw());
         Ok(())
     }
 
-    /// Writes an entry of `reasoning_details`.
-    pub(super) fn chat_detail(&mut self, to: &mut To<'_, '_>, choice: u32, write: Write<'_>) -> Written {
-        self.chunk(to, choice, &mut |state, frame| {
-            put!(frame, "\"reasoning_details\":[");
-            write(state, frame);
-            put!(frame, "]", NEXT);
-        })
-    }
-
     pub(super) fn chat_finish(&mut self, to: &mut To<'_, '_>, choice: u32, reason: &FinishReason<'_>) -> Written {
-        self.chunk(to, choice, &mut |_, frame| put!(frame, "},\"finish_reason\":", reason.in_message()))
+        self.chunk(to, (choice, Part::Nothing), r#"},"finish_reason":$v$e"#, &[Arg::Text(reason.in_message())])
     }
 
     /// Writes the usage, if the request asked for it and it is known, and the end.
     pub(super) fn chat_end(&mut self, to: &mut To<'_, '_>) -> Written {
-        self.chat_usage(to)?;
-        self.frame(to, &mut |_, frame| put!(frame, "data: [DONE]\n\n"))?;
+        self.chat_last(to, "data: [DONE]", &[])
+    }
+
+    /// Ends the stream with an error: no `[DONE]`.
+    pub(super) fn chat_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>) -> Written {
+        let kind = error.kind().unwrap_or(Text::verbatim(b"server_error"));
+        let [param, code] = [error.param(), error.code()].map(|text| text.map_or(Arg::Word("null"), Arg::Text));
+        let args = [Arg::Text(error_message(error)), Arg::Text(kind), param, code];
+        self.chat_last(to, r#"data: {"error":{"message":$v,"type":$v,"param":$v,"code":$v}}"#, &args)
+    }
+
+    fn chat_last(&mut self, to: &mut To<'_, '_>, data: &'static str, args: &[Arg<'_>]) -> Written {
+        if self.head.usage && self.usage.is_some() && !self.wrote_usage {
+            self.event(to, NO_PART, ["$k", r#"],"usage":$u}"#], &[])?;
+            self.wrote_usage = true;
+        }
+        self.event(to, NO_PART, ["", data], args)?;
         self.ended = true;
         Ok(())
     }
 
     /// Writes token counts. The counts that the protocol demands are 0 if nobody knows them.
-    fn chat_usage(&mut self, to: &mut To<'_, '_>) -> Written {
-        let Some(counts) = self.usage.filter(|_| self.has_usage && self.step == 0) else { return Ok(()) };
+    pub(super) fn chat_usage(&self, frame: &mut Frame<'_>) {
+        let counts = self.usage.unwrap_or_default();
         let (prompt, completion) = (counts.prompt_tokens().unwrap_or(0), counts.completion_tokens().unwrap_or(0));
         let all = [
             ("prompt_tokens", Some(prompt)),
@@ -234,33 +205,9 @@ impl State {
             ("accepted_prediction_tokens", counts.accepted_prediction_tokens()),
             ("rejected_prediction_tokens", counts.rejected_prediction_tokens()),
         ];
-        self.frame(to, &mut |state, frame| {
-            put!(frame, state.chunk, "],\"usage\":");
-            frame.counts(("{", ""), &all);
-            frame.counts((",\"prompt_tokens_details\":{", "}"), &of_prompt);
-            frame.counts((",\"completion_tokens_details\":{", "}"), &of_completion);
-            put!(frame, "}}\n\n");
-        })?;
-        self.step = 1;
-        Ok(())
-    }
-
-    /// Ends the stream with an error: no `[DONE]`.
-    pub(super) fn chat_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>) -> Written {
-        self.chat_usage(to)?;
-        let or_null = |frame: &mut Frame<'_>, text: Option<Text<'_>>| match text {
-            Some(text) => put!(frame, text),
-            None => put!(frame, "null"),
-        };
-        self.frame(to, &mut |_, frame| {
-            let kind = error.kind().unwrap_or(Text::verbatim(b"server_error"));
-            put!(frame, "data: {\"error\":{\"message\":", error_message(error), ",\"type\":", kind, ",\"param\":");
-            or_null(frame, error.param());
-            put!(frame, ",\"code\":");
-            or_null(frame, error.code());
-            put!(frame, "}}\n\n");
-        })?;
-        self.ended = true;
-        Ok(())
+        frame.counts(("{", ""), &all);
+        frame.counts((",\"prompt_tokens_details\":{", "}"), &of_prompt);
+        frame.counts((",\"completion_tokens_details\":{", "}"), &of_completion);
+        frame.bytes(b"}");
     }
 }

@@ -1,8 +1,8 @@
 //! What every event of a stream repeats, and how the stream is written.
 
-use super::out::{put, Frame, Span, Written};
+use super::out::{Frame, Span, Written};
 use super::WriteError;
-use crate::json::{Value, ValueKind};
+use crate::json::{Text, Value, ValueKind};
 use crate::stream::Protocol;
 
 /// What every event of a stream repeats, and how the stream is written.
@@ -18,7 +18,7 @@ use crate::stream::Protocol;
 pub struct Head<'a> {
     pub(super) id: &'a str,
     pub(super) model: &'a str,
-    members: &'a [u8],
+    pub(super) members: &'a [u8],
     pub(super) created: u64,
     pub(super) usage: bool,
     pub(super) event_ids: bool,
@@ -76,6 +76,11 @@ impl<'a> Head<'a> {
         Head { text_len: if bytes < 16 { 16 } else { bytes }, ..self }
     }
 
+    /// Returns the head without its texts.
+    pub(super) fn without_texts(&self) -> Head<'static> {
+        Head { id: "", model: "", members: b"", ..*self }
+    }
+
     /// Writes the further members to the beginning of the memory. Returns where they lie, even if there is no room.
     pub(super) fn keep(&self, protocol: Protocol, memory: &mut [u8]) -> Written<Span> {
         let own = match protocol {
@@ -90,41 +95,20 @@ impl<'a> Head<'a> {
         }
         let mut frame = Frame::new(memory, &[]);
         // Offset 0 is no record of the log.
-        put!(&mut frame, " ");
-        frame.members(object, own);
-        for (name, value) in DEFAULTS.iter().filter(|_| protocol == Protocol::Responses) {
-            if object.get(name).ok().flatten().is_none() {
-                put!(&mut frame, ",\"", *name, "\":", *value);
-            }
+        frame.bytes(b" ");
+        frame.members(object, |name| name.is_one_of(own));
+        if protocol == Protocol::Responses {
+            let has = |name: Text<'_>| name.as_str().is_some_and(|name| matches!(object.get(name), Ok(Some(_))));
+            frame.members(Value::from_raw(DEFAULTS), has);
         }
         Ok(Span { start: 1, len: frame.end()?.saturating_sub(1) as u32 })
     }
 }
 
 /// Members of a response that clients demand, with what the API has for a request that does not set them.
-static DEFAULTS: [(&str, &str); 24] = [
-    ("background", "false"),
-    ("completed_at", "null"),
-    ("frequency_penalty", "0"),
-    ("instructions", "null"),
-    ("max_output_tokens", "null"),
-    ("max_tool_calls", "null"),
-    ("metadata", "{}"),
-    ("parallel_tool_calls", "true"),
-    ("presence_penalty", "0"),
-    ("previous_response_id", "null"),
-    ("prompt_cache_key", "null"),
-    ("reasoning", "{\"effort\":null,\"summary\":null}"),
-    ("safety_identifier", "null"),
-    ("service_tier", "\"default\""),
-    ("store", "false"),
-    ("temperature", "1"),
-    ("text", "{\"format\":{\"type\":\"text\"}}"),
-    ("tool_choice", "\"auto\""),
-    ("tools", "[]"),
-    ("top_logprobs", "0"),
-    ("top_p", "1"),
-    ("truncation", "\"disabled\""),
-    ("user", "null"),
-    ("prompt_cache_retention", "null"),
-];
+const DEFAULTS: &[u8] = br#"{"background":false,"completed_at":null,"frequency_penalty":0,"instructions":null,
+"max_output_tokens":null,"max_tool_calls":null,"metadata":{},"parallel_tool_calls":true,"presence_penalty":0,
+"previous_response_id":null,"prompt_cache_key":null,"reasoning":{"effort":null,"summary":null},
+"safety_identifier":null,"service_tier":"default","store":false,"temperature":1,"text":{"format":{"type":"text"}},
+"tool_choice":"auto","tools":[],"top_logprobs":0,"top_p":1,"truncation":"disabled","user":null,
+"prompt_cache_retention":null}"#;

@@ -1,130 +1,106 @@
 //! The log: what has to be written later, in the memory that the caller lends.
 
-use super::out::{Frame, Written};
+use super::out::{Frame, Span, Written};
 use super::WriteError;
 
 /// The records in the lent memory, behind what every event repeats.
 ///
-/// A record is a tag, the offset of the next record of its chain (4 bytes), the length of its bytes (4 bytes), and these
-/// bytes. Offset 0 is no record, because the memory begins with what every event repeats.
+/// A record is its tag (1 byte), the place of its call (1 byte), the length of its bytes (4 bytes), and these bytes. The
+/// last one goes on to the end of the log, and its length is written when the next one begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Log {
-    /// Where the records begin.
+    /// Where the records begin, which is not 0.
     base: usize,
+    /// Where the last one begins, if there is one.
+    last: usize,
     /// Where they end.
     len: usize,
 }
 
-/// Records that belong together, in their order.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Chain {
-    first: u32,
-    last: u32,
-}
-
-/// A place in a chain: behind the first `at` bytes of a record, or before the first record if that is 0.
+/// A place in the log: behind the first `taken` bytes of the record at `at`. 0 is no record.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mark {
-    record: u32,
-    at: u32,
+    pub(super) at: u32,
+    pub(super) taken: u32,
 }
 
-/// What a record has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a record has. The output of Responses is the texts of all records up to [`ItemEnd`](Tag::ItemEnd), in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 #[repr(u8)]
 pub(super) enum Tag {
+    /// What separates two items.
+    Comma,
+    /// The beginning of an item, and of its part.
+    Item,
+    Part,
+    /// A piece of the text of the item.
+    Text,
+    /// The end of the part, and of the item.
+    PartEnd,
+    ItemEnd,
+    /// An annotation of the open item.
+    Note,
     /// The ID of a call.
-    Id = 1,
+    Id,
     /// The name of a call, or a piece of it.
-    Name = 2,
+    Name,
     /// The name of a call, which replaces the name so far.
-    NewName = 3,
+    NewName,
     /// A fragment of arguments.
-    Arguments = 4,
-    /// Bytes of a text that is whole only once all records are joined.
-    Joined = 5,
+    Arguments,
     /// A list of arguments with their paths.
-    Paths = 6,
+    Paths,
     /// The signature of a call.
-    Signature = 7,
+    Signature,
+    /// The stop sequence.
+    Stop,
 }
 
 /// Length of a record without its bytes.
-const HEADER: usize = 9;
+const HEADER: usize = 6;
 
-/// Returns the tag, the next record and the bytes of a record.
-fn record(memory: &[u8], at: u32) -> Option<(u8, u32, &[u8])> {
-    let (header, rest) = memory.get(at as usize..)?.split_first_chunk::<HEADER>()?;
-    let [tag, n0, n1, n2, n3, len @ ..] = *header;
-    let bytes = rest.get(..u32::from_le_bytes(len) as usize)?;
-    (at > 0).then_some((tag, u32::from_le_bytes([n0, n1, n2, n3]), bytes))
+/// A record: where it begins, its tag as a number, the place of its call, and its bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Record<'m> {
+    pub(super) at: u32,
+    tag: u8,
+    pub(super) place: usize,
+    pub(super) bytes: &'m [u8],
 }
 
-fn set_word(memory: &mut [u8], at: usize, word: u32) {
-    if let Some(to) = memory.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
-        *to = word.to_le_bytes();
-    }
+fn header(memory: &mut [u8], at: usize) -> Option<&mut [u8; HEADER]> {
+    memory.get_mut(at..)?.first_chunk_mut()
 }
 
-impl Chain {
-    /// Whether the chain has no record.
-    pub(super) fn is_empty(&self) -> bool {
-        self.first == 0
+impl Record<'_> {
+    pub(super) fn is(&self, tag: Tag) -> bool {
+        self.tag == tag as u8
     }
 
-    /// Returns the place behind the last byte.
-    pub(super) fn end(&self, memory: &[u8]) -> Mark {
-        Mark { record: self.last, at: record(memory, self.last).map_or(0, |(.., bytes)| bytes.len() as u32) }
-    }
-
-    /// Removes the first record.
-    pub(super) fn pop(&mut self, memory: &[u8]) {
-        self.first = record(memory, self.first).map_or(0, |(_, next, _)| next);
-        if self.first == 0 {
-            *self = Chain::default();
-        }
-    }
-
-    /// Returns the tag and the bytes of each record.
-    pub(super) fn records<'m>(&self, memory: &'m [u8]) -> impl Iterator<Item = (u8, &'m [u8])> {
-        let mut rest = self.first;
-        core::iter::from_fn(move || {
-            let (tag, next, bytes) = record(memory, rest)?;
-            rest = next;
-            Some((tag, bytes))
-        })
-    }
-
-    /// Returns the bytes behind `mark` that lie together, at most `left`, and moves the mark behind them. Returns none at
-    /// the end of the chain.
-    pub(super) fn next<'m>(&self, memory: &'m [u8], mark: &mut Mark, left: u64) -> &'m [u8] {
-        loop {
-            let (next, bytes) = record(memory, mark.record).map_or((self.first, &[][..]), |(_, next, all)| (next, all));
-            let rest = bytes.get(mark.at as usize..).unwrap_or_default();
-            if !rest.is_empty() {
-                let len = rest.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-                mark.at = mark.at.saturating_add(len as u32);
-                return rest.get(..len).unwrap_or_default();
-            }
-            if next == 0 {
-                return &[];
-            }
-            *mark = Mark { record: next, at: 0 };
-        }
+    /// Whether the tag of the record is one from the first to the second.
+    pub(super) fn is_in(&self, (first, last): (Tag, Tag)) -> bool {
+        (first as u8..=last as u8).contains(&self.tag)
     }
 }
 
 impl Mark {
-    /// Returns the place `len` bytes earlier, which is in the same record.
-    pub(super) fn back(self, len: u64) -> Mark {
-        Mark { at: self.at.saturating_sub(u32::try_from(len).unwrap_or(u32::MAX)), ..self }
+    /// Begins with this record, unless an earlier one is marked.
+    pub(super) fn begin(&mut self, at: u32) {
+        if self.at == 0 {
+            self.at = at;
+        }
+    }
+
+    /// Moves the mark in its record.
+    pub(super) fn take(&mut self, len: u32) {
+        self.taken = self.taken.saturating_add(len);
     }
 }
 
 impl Log {
     /// Returns an empty log in the memory behind the first `base` bytes, which is not 0.
     pub(super) fn new(base: usize) -> Self {
-        Log { base, len: base }
+        Log { base, last: base, len: base }
     }
 
     /// Returns how many bytes of the memory are in use.
@@ -134,26 +110,44 @@ impl Log {
 
     /// Removes all records.
     pub(super) fn clear(&mut self) {
-        self.len = self.base;
+        *self = Log::new(self.base);
     }
 
-    /// Appends what `write` writes to the chain. Bytes with the tag [`Joined`](Tag::Joined) continue the last record of
-    /// the chain if nothing lies behind it. Returns how many bytes.
+    /// Returns the records from this offset on, or none if it is 0.
+    pub(super) fn records(self, memory: &[u8], from: u32) -> impl Iterator<Item = Record<'_>> {
+        let mut at = if from == 0 { self.len } else { self.base.max(from as usize) };
+        core::iter::from_fn(move || {
+            let (header, rest) = memory.get(at..self.len)?.split_first_chunk::<HEADER>()?;
+            let [tag, place, len @ ..] = *header;
+            let len = if at == self.last { rest.len() } else { u32::from_le_bytes(len) as usize };
+            let record = Record { at: at as u32, tag, place: place.into(), bytes: rest.get(..len)? };
+            at = at.saturating_add(HEADER).saturating_add(len);
+            Some(record)
+        })
+    }
+
+    /// Moves the mark to the first bytes from there on whose record `is_it`. Returns where they lie.
+    pub(super) fn next(self, memory: &[u8], mark: &mut Mark, is_it: impl Fn(&Record<'_>) -> bool) -> Option<Span> {
+        let taken = |record: &Record<'_>, mark: &Mark| if record.at == mark.at { mark.taken } else { 0 };
+        let mut records = self.records(memory, mark.at);
+        let record = records.find(|record| taken(record, mark) < record.bytes.len() as u32 && is_it(record))?;
+        *mark = Mark { at: record.at, taken: taken(&record, mark) };
+        let start = record.at.saturating_add(HEADER as u32).saturating_add(mark.taken);
+        Some(Span { start, len: (record.bytes.len() as u32).saturating_sub(mark.taken) })
+    }
+
+    /// Appends what `write` writes as a record. A text goes on with a text before it.
     ///
     /// Nothing is changed if the memory is too small, or if a value is not JSON.
     pub(super) fn append(
         &mut self,
         memory: &mut [u8],
-        chain: &mut Chain,
-        tag: Tag,
+        (tag, place): (Tag, usize),
         write: impl FnOnce(&mut Frame<'_>),
-    ) -> Written<usize> {
+    ) -> Written {
         let size = memory.len().min(u32::MAX as usize);
         let memory = memory.get_mut(..size).unwrap_or_default();
-        let last = chain.last as usize;
-        let last_len = record(memory, chain.last).map_or(0, |(.., bytes)| bytes.len());
-        let last_end = last.saturating_add(HEADER).saturating_add(last_len);
-        let joins = tag == Tag::Joined && !chain.is_empty() && last_end == self.len;
+        let joins = tag == Tag::Text && self.len > self.last && memory.get(self.last) == Some(&(tag as u8));
         let start = if joins { self.len } else { self.len.saturating_add(HEADER) };
         let (used, free) = memory.split_at_mut_checked(start).ok_or(WriteError::NeedMemory { need: start })?;
         let room = free.len();
@@ -164,36 +158,22 @@ impl Log {
         if len > room {
             return Err(WriteError::NeedMemory { need: end });
         }
-        if joins {
-            set_word(memory, last.saturating_add(5), last_len.saturating_add(len) as u32);
-        } else {
-            let record = self.len as u32;
-            memory.get_mut(self.len).into_iter().for_each(|to| *to = tag as u8);
-            set_word(memory, self.len.saturating_add(1), 0);
-            set_word(memory, self.len.saturating_add(5), len as u32);
-            if chain.is_empty() {
-                chain.first = record;
-            } else {
-                set_word(memory, last.saturating_add(1), record);
+        if !joins {
+            let last_len = self.len.saturating_sub(self.last).saturating_sub(HEADER) as u32;
+            if let Some([_, _, old @ ..]) = header(memory, self.last).filter(|_| self.len > self.last) {
+                *old = last_len.to_le_bytes();
             }
-            chain.last = record;
+            if let Some([new, of, ..]) = header(memory, self.len) {
+                (*new, *of, self.last) = (tag as u8, place as u8, self.len);
+            }
         }
         self.len = end;
-        Ok(len)
+        Ok(())
     }
 
-    /// Takes `len` bytes behind the last record into the log. [`seal`](Self::seal) makes them part of that record.
+    /// Takes bytes that lie behind the last record into it.
     #[inline(always)]
     pub(super) fn extend(&mut self, len: usize) {
         self.len = self.len.wrapping_add(len);
-    }
-
-    /// Makes all bytes up to the end of the log part of the last record, which is the last of this chain. Returns how many
-    /// it has more now.
-    pub(super) fn seal(&self, memory: &mut [u8], chain: Chain) -> usize {
-        let old = record(memory, chain.last).map_or(0, |(.., bytes)| bytes.len());
-        let len = self.len.saturating_sub(chain.last as usize).saturating_sub(HEADER);
-        set_word(memory, (chain.last as usize).saturating_add(5), len as u32);
-        len.saturating_sub(old)
     }
 }

@@ -32,8 +32,8 @@
 mod anthropic;
 mod calls;
 mod chat;
-mod envelope;
 mod error;
+mod event;
 mod head;
 mod log;
 mod out;
@@ -42,6 +42,7 @@ mod responses;
 mod serial;
 mod settle;
 mod state;
+mod text;
 mod thoughts;
 mod translate;
 

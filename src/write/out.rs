@@ -4,15 +4,6 @@ use super::WriteError;
 use crate::json::{self, Text, Value};
 use crate::scan::string;
 
-/// Writes parts to a frame, one behind the other.
-macro_rules! put {
-    ($frame:expr, $($part:expr),+) => {{
-        let frame: &mut $crate::write::out::Frame<'_> = $frame;
-        $($crate::write::out::Put::put($part, frame);)+
-    }};
-}
-pub(super) use put;
-
 /// The part of a buffer that has been written, and the room behind it.
 ///
 /// A [`Writer`](super::Writer) appends whole events. Whoever sends the bytes takes [`written`](Self::written), and then
@@ -111,11 +102,6 @@ impl<'b> Out<'b> {
         Some(Ok(()))
     }
 
-    /// Takes back everything behind the first `len` bytes.
-    pub(super) fn cut(&mut self, len: usize) {
-        self.len = self.len.min(len);
-    }
-
     /// Appends as many of these bytes as fit. Returns how many.
     pub(super) fn fill(&mut self, bytes: &[u8]) -> usize {
         let room = self.buffer.get_mut(self.len..).unwrap_or_default();
@@ -159,12 +145,35 @@ pub(super) struct Frame<'f> {
     /// The lent memory in use.
     pub(super) memory: &'f [u8],
     has_other_than_json: bool,
+    /// Where the text goes in the frame of an envelope, and where the number of the event ends.
+    pub(super) hole: usize,
+    pub(super) number: usize,
+}
+
+/// A part of a frame.
+#[derive(Clone, Copy)]
+pub(super) enum Arg<'a> {
+    /// Bytes as they are.
+    Word(&'a str),
+    Number(u64),
+    /// A JSON string with its quotes.
+    Text(Text<'a>),
+    /// The contents of a JSON string.
+    Inner(Text<'a>),
+    /// The same, of a text that lies decoded in the lent memory.
+    Kept(Span),
+    /// A text decoded, without escapes.
+    Decoded(Text<'a>),
+    /// Raw JSON in one line.
+    Json(Value<'a>),
+    /// The members of an object, each behind a comma.
+    Members(Value<'a>),
 }
 
 impl<'f> Frame<'f> {
     /// Writes to these bytes.
     pub(super) fn new(to: &'f mut [u8], memory: &'f [u8]) -> Self {
-        Frame { to, at: 0, memory, has_other_than_json: false }
+        Frame { to, at: 0, memory, has_other_than_json: false, hole: 0, number: 0 }
     }
 
     /// Returns how many bytes the frame has, even if there is no room for them.
@@ -190,6 +199,36 @@ impl<'f> Frame<'f> {
         self.at = self.at.saturating_add(bytes.len());
     }
 
+    fn all(&mut self, parts: &[Arg<'_>]) {
+        parts.iter().for_each(|part| self.put(*part));
+    }
+
+    pub(super) fn put(&mut self, arg: Arg<'_>) {
+        match arg {
+            Arg::Word(word) => self.bytes(word.as_bytes()),
+            Arg::Number(number) => self.number(number),
+            Arg::Text(text) => self.all(&[Arg::Word("\""), Arg::Inner(text), Arg::Word("\"")]),
+            Arg::Inner(text) => drop(self.piece(text, u32::MAX, false)),
+            Arg::Kept(span) => drop(self.piece(Text::verbatim(span.of(self.memory)), u32::MAX, false)),
+            Arg::Decoded(mut text) => drop(text.take_first(u32::MAX, |decoded| self.bytes(decoded))),
+            Arg::Json(value) => self.json(value),
+            Arg::Members(object) => self.members(object, |_| false),
+        }
+    }
+
+    /// Writes a decimal number.
+    fn number(&mut self, number: u64) {
+        let (mut digits, mut rest) = ([0; 20], number);
+        let mut start = digits.len();
+        for (at, place) in digits.iter_mut().enumerate().rev() {
+            (*place, start, rest) = ((rest % 10) as u8 | b'0', at, rest / 10);
+            if rest == 0 {
+                break;
+            }
+        }
+        self.bytes(digits.get(start..).unwrap_or_default());
+    }
+
     /// Writes at most `limit` bytes of a text, counted decoded, as the contents of a JSON string without the quotes, or of
     /// one in the JSON of another one. Returns how many raw bytes are left.
     pub(super) fn piece(&mut self, mut text: Text<'_>, limit: u32, is_twice: bool) -> usize {
@@ -212,20 +251,26 @@ impl<'f> Frame<'f> {
         text.raw().len()
     }
 
-    /// Writes a text decoded, without escapes.
-    pub(super) fn decoded(&mut self, text: Text<'_>) {
-        let mut rest = text;
-        rest.take_first(u32::MAX, |decoded| self.bytes(decoded));
+    fn json(&mut self, value: Value<'_>) {
+        if !is_json(value) {
+            self.has_other_than_json = true;
+            return;
+        }
+        // Line ends outside of strings are whitespace, and strict JSON has none inside. Halves of surrogate pairs, which
+        // the grammar allows and many readers reject, are replaced.
+        json::rewrite(value.raw().trim_ascii(), &mut |bytes| {
+            bytes.split(|byte| matches!(byte, b'\r' | b'\n')).for_each(|line| self.bytes(line));
+        });
     }
 
-    /// Writes each member of an object behind a comma, except those with these names.
-    pub(super) fn members(&mut self, object: Value<'_>, except: &str) {
+    /// Writes each member of an object behind a comma, except those that are left out.
+    pub(super) fn members(&mut self, object: Value<'_>, is_left_out: impl Fn(Text<'_>) -> bool) {
         // Checks all of it before its members are taken apart.
         self.has_other_than_json |= !is_json(object);
         let mut at = 0;
         while let Some((name, value)) = object.member_at(&mut at).filter(|_| !self.has_other_than_json) {
-            if !name.is_one_of(except) {
-                put!(self, ",", name, ":", value);
+            if !is_left_out(name) {
+                self.all(&[Arg::Word(","), Arg::Text(name), Arg::Word(":"), Arg::Json(value)]);
             }
         }
     }
@@ -235,84 +280,12 @@ impl<'f> Frame<'f> {
         let mut start = before;
         for (name, count) in counts {
             let Some(count) = *count else { continue };
-            put!(self, start, "\"", *name, "\":", count);
+            self.all(&[Arg::Word(start), Arg::Word("\""), Arg::Word(name), Arg::Word("\":"), Arg::Number(count)]);
             start = ",";
         }
         if counts.iter().any(|(_, count)| count.is_some()) {
-            put!(self, after);
+            self.bytes(after.as_bytes());
         }
-    }
-}
-
-/// A part of a frame.
-pub(super) trait Put {
-    fn put(self, frame: &mut Frame<'_>);
-}
-
-/// Bytes as they are.
-impl Put for &str {
-    #[inline(always)]
-    fn put(self, frame: &mut Frame<'_>) {
-        frame.bytes(self.as_bytes());
-    }
-}
-
-/// Bytes of the lent memory.
-impl Put for Span {
-    fn put(self, frame: &mut Frame<'_>) {
-        frame.bytes(self.of(frame.memory));
-    }
-}
-
-/// A decimal number.
-impl Put for u64 {
-    fn put(self, frame: &mut Frame<'_>) {
-        let (mut digits, mut rest) = ([0; 20], self);
-        let mut start = digits.len();
-        for (at, place) in digits.iter_mut().enumerate().rev() {
-            (*place, start, rest) = ((rest % 10) as u8 | b'0', at, rest / 10);
-            if rest == 0 {
-                break;
-            }
-        }
-        frame.bytes(digits.get(start..).unwrap_or_default());
-    }
-}
-
-impl Put for u32 {
-    fn put(self, frame: &mut Frame<'_>) {
-        u64::from(self).put(frame);
-    }
-}
-
-/// A JSON string with its quotes.
-impl Put for Text<'_> {
-    fn put(self, frame: &mut Frame<'_>) {
-        put!(frame, "\"", Inner(self), "\"");
-    }
-}
-
-/// The contents of a JSON string.
-pub(super) struct Inner<'a>(pub(super) Text<'a>);
-
-impl Put for Inner<'_> {
-    fn put(self, frame: &mut Frame<'_>) {
-        frame.piece(self.0, u32::MAX, false);
-    }
-}
-
-/// Raw JSON in one line.
-impl Put for Value<'_> {
-    fn put(self, frame: &mut Frame<'_>) {
-        if !is_json(self) {
-            frame.has_other_than_json = true;
-            return;
-        }
-        // Line ends outside of strings are whitespace, and strict JSON has none inside. Halves of surrogate pairs, which
-        // the grammar allows and many readers reject, are replaced.
-        json::rewrite(self.raw().trim_ascii(), &mut |bytes| {
-            bytes.split(|byte| matches!(byte, b'\r' | b'\n')).for_each(|line| frame.bytes(line));
-        });
     }
 }
 

@@ -1,11 +1,11 @@
 //! The parts of a response: what a text belongs to, the bytes around it, and the row of parts of the protocols that have one
 //! open at a time.
 
-use super::log::{Chain, Mark};
+use super::log::{Mark, Tag};
 use super::out::AFTER;
 use crate::chat::FinishKind;
 
-/// What a text is a part of.
+/// What a text belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Part {
     #[default]
@@ -22,21 +22,26 @@ pub(super) enum Part {
     Annotations,
 }
 
-/// How far a text, or a list of annotations, of the caller came that takes several events: its choice and its part, its
-/// length in raw bytes, and how many of these were written.
-pub(super) type Progress = (u32, Part, usize, usize);
+/// The choice and the part that an event is about.
+pub(super) type Of = (u32, Part);
 
-/// The bytes around a text, which are written once for all events of a part.
+/// The name of an event, and its data from behind the type (and the number, in Responses) on. In chat completions both
+/// together are the data.
+pub(super) type Event = [&'static str; 2];
+
+/// How far a text, or a list of annotations, of the caller came that takes several events: what it is a part of, its length
+/// in raw bytes, and how many of these were written.
+pub(super) type Progress = (Of, usize, usize);
+
+/// The event around the texts of a part, which lies in the lent memory behind the names.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Envelope {
-    pub(super) choice: u32,
-    pub(super) part: Part,
-    /// Whether the next event has these bytes.
+    pub(super) of: Of,
+    /// Whether it is right for the next event.
     pub(super) is_current: bool,
     /// Which texts make the present run, or 0.
     pub(super) run: u64,
-    /// Where the bytes before the text begin in the lent memory, how many they are, and where the number of the event ends,
-    /// or 0.
+    /// Where it begins, how many bytes are before the text, and where the number of the event ends, or 0.
     pub(super) start: usize,
     pub(super) len: usize,
     pub(super) number: usize,
@@ -47,8 +52,7 @@ pub(super) struct Envelope {
 
 impl Envelope {
     pub(super) const NONE: Envelope = Envelope {
-        choice: 0,
-        part: Part::Nothing,
+        of: (0, Part::Nothing),
         is_current: false,
         run: 0,
         start: 0,
@@ -59,7 +63,7 @@ impl Envelope {
     };
 }
 
-/// What is being written, in one event or several.
+/// What is being written, in several steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Task {
     /// The beginning of the stream.
@@ -72,9 +76,31 @@ pub(super) enum Task {
     End,
 }
 
+/// A step of a task.
+pub(super) enum Step {
+    Event(Event),
+    /// An event that has these parts of the output, and what is behind them.
+    Repeat(Event, (Tag, Tag), &'static str),
+    /// A record of the log.
+    Keep(Tag, &'static str),
+    /// Nothing, because this part does not need the step.
+    Skip,
+    /// The task is done.
+    Done,
+}
+
+/// What is left of an event that repeats the output: from where on, up to where, which parts of it, and what is behind them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Body {
+    pub(super) from: Mark,
+    pub(super) end: u32,
+    pub(super) tags: (Tag, Tag),
+    pub(super) tail: &'static str,
+}
+
 /// The state of the row of parts.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Serial {
+pub(super) struct Row {
     pub(super) open: Part,
     /// Whether the signature of the open reasoning was written, so that no more of it can follow.
     pub(super) is_signed: bool,
@@ -83,40 +109,13 @@ pub(super) struct Serial {
     /// The number of the open part, or of the next one.
     pub(super) index: u32,
     pub(super) task: Option<Task>,
+    /// How many steps of the task were taken.
+    pub(super) step: u8,
     /// Why the response finished, and the word for it in Anthropic Messages.
     pub(super) reason: Option<FinishKind>,
     pub(super) stop: &'static str,
-    pub(super) items: Items,
-}
-
-/// A range of the output: where it begins, and its length in bytes.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Range {
-    pub(super) from: Mark,
-    pub(super) len: u64,
-}
-
-impl Range {
-    /// Ends a range whose length is, until then, where it begins.
-    pub(super) fn end(&mut self, at: u64) {
-        self.len = at.saturating_sub(self.len);
-    }
-}
-
-/// The items in the log.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Items {
-    pub(super) output: Chain,
-    /// Length of the output in bytes, with the item that is open, and without it.
-    pub(super) len: u64,
-    pub(super) closed: u64,
-    /// The open item, its part, and the text of that. The length of each is, until its end, where it begins.
-    pub(super) item: Range,
-    pub(super) part: Range,
-    pub(super) text: Range,
-    /// The annotations of the open item, and their number.
-    pub(super) notes: Chain,
-    pub(super) note_count: u64,
-    /// What is left of an event that repeats a range of the output, and the bytes behind that range.
-    pub(super) body: Option<(Range, &'static str)>,
+    /// Where the records of the open item begin, and the number of its annotations.
+    pub(super) item: u32,
+    pub(super) notes: u64,
+    pub(super) body: Option<Body>,
 }

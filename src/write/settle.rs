@@ -1,38 +1,40 @@
-//! Tool calls: what comes of them waits until it can be written.
+//! Tool calls: what comes of them waits in the log until it can be written.
 
-use super::calls::{Call, CLOSED, CUSTOM, ENDED, HAS_ARGUMENTS, HAS_ID, NAMED, OPEN, WANTED};
-use super::log::Tag;
-use super::out::{put, Frame, Inner, To, Written};
+use super::calls::Call;
+use super::log::{Mark, Record, Tag};
+use super::out::{Arg, Frame, To, Written};
 use super::parts::Part;
 use super::state::State;
 use super::WriteError;
 use crate::chat::{CallUpdate, NamePiece};
 use crate::json::{Text, Value};
-use crate::message::put_paths;
 use crate::stream::Protocol;
 
 impl State {
-    /// Writes the ID of a call. One that never came is made of `word`, the ID of the response and the call's place.
-    pub(super) fn call_id(&self, frame: &mut Frame<'_>, word: &str, place: usize) {
-        let call = self.calls.get(place);
-        if !call.has(HAS_ID) {
-            put!(frame, word, self.id, "_", place as u64);
+    /// Writes the ID of a call. One that never came is made of the ID of the response and the call's place.
+    pub(super) fn call_id(&self, frame: &mut Frame<'_>, place: usize) {
+        if !self.calls.get(place).has_id {
+            let word = if self.protocol == Protocol::Anthropic { "toolu_$i_$v" } else { "call_$i_$v" };
+            return self.fill(frame, (0, Part::Nothing), word, &[Arg::Number(place as u64)]);
         }
-        for (_, bytes) in call.waiting.records(frame.memory).filter(|(tag, _)| *tag == Tag::Id as u8) {
-            put!(frame, Inner(Text::verbatim(bytes)));
+        self.call_word(frame, place, (Tag::Id, Tag::Id));
+    }
+
+    /// Writes the ID or the name of a call: the last record with the second tag, and what follows.
+    pub(super) fn call_word(&self, frame: &mut Frame<'_>, place: usize, (first, last): (Tag, Tag)) {
+        let records = |from| self.log.records(frame.memory, from).filter(|record| record.place == place);
+        let from = self.calls.get(place).waiting.at;
+        let whole = records(from).filter(|record| record.is(last)).last();
+        let words = records(whole.map_or(from, |record| record.at));
+        for word in words.filter(|record| record.is_in((first, last))) {
+            frame.put(Arg::Inner(Text::verbatim(word.bytes)));
         }
     }
 
-    /// Appends what `write` writes to what waits of a call, and sets flags.
-    fn keep(
-        &mut self,
-        memory: &mut [u8],
-        (place, mut call): (usize, Call),
-        (tag, flags): (Tag, u8),
-        write: impl FnOnce(&mut Frame<'_>),
-    ) -> Written {
-        self.log.append(memory, &mut call.waiting, tag, write)?;
-        call.flags |= flags;
+    /// Appends to what waits of a call.
+    fn wait(&mut self, memory: &mut [u8], (place, mut call): (usize, Call), tag: Tag, data: Arg<'_>) -> Written {
+        let at = self.keep(memory, tag, (call.choice, Part::Call(place)), "$v", &[data])?;
+        call.waiting.begin(at);
         self.calls.set(place, call);
         Ok(())
     }
@@ -40,32 +42,41 @@ impl State {
     /// Takes in a tool call's ID and type, which are written once its name is known.
     pub(super) fn call(&mut self, memory: &mut [u8], choice: u32, update: &CallUpdate<'_>) -> Written {
         let (place, mut call) = self.calls.find((choice, update.call))?;
-        let is_new = update.id.filter(|id| !id.is_empty() && !call.has(HAS_ID));
+        let is_new = update.id.filter(|id| !id.is_empty() && !call.has_id);
         let is_custom = update.custom || update.kind.is_some_and(|kind| kind.is_one_of("custom custom_tool_call"));
-        if call.has(OPEN) && (is_new.is_some() || is_custom != call.has(CUSTOM)) {
+        if call.is_open && (is_new.is_some() || is_custom != call.is_custom) {
             return Err(WriteError::Late);
         }
-        call.flags |= if is_custom { CUSTOM } else { 0 };
+        call.is_custom |= is_custom;
         if let Some(id) = is_new {
-            return self.keep(memory, (place, call), (Tag::Id, HAS_ID), |frame| frame.decoded(id));
+            return self.wait(memory, (place, Call { has_id: true, ..call }), Tag::Id, Arg::Decoded(id));
         }
         self.calls.set(place, call);
         Ok(())
     }
 
     /// Takes in a tool call's name, or a piece of it.
-    pub(super) fn call_name(
+    pub(super) fn name_call(
         &mut self,
         memory: &mut [u8],
         of: (u32, u32),
         (name, piece): (Text<'_>, NamePiece),
     ) -> Written {
-        let row = self.calls.find(of)?;
-        if row.1.has(OPEN | ENDED) {
+        let (place, call) = self.calls.find(of)?;
+        if call.is_open || call.is_over {
             return Err(WriteError::Late);
         }
         let tag = if piece == NamePiece::Replaces { Tag::NewName } else { Tag::Name };
-        self.keep(memory, row, (tag, NAMED), |frame| frame.decoded(name))
+        self.wait(memory, (place, Call { is_named: true, ..call }), tag, Arg::Decoded(name))
+    }
+
+    /// Puts arguments that come by path (Gemini) into the log until their call is over.
+    pub(super) fn paths(&mut self, memory: &mut [u8], of: (u32, u32), list: Value<'_>) -> Written {
+        let (place, call) = self.calls.find(of)?;
+        if call.is_over || call.has_arguments {
+            return Err(WriteError::Late);
+        }
+        self.wait(memory, (place, call), Tag::Paths, Arg::Json(list))
     }
 
     /// Writes a fragment of a tool call's arguments, or puts it into the log until its call can be opened.
@@ -74,50 +85,47 @@ impl State {
         if text.is_empty() {
             return Ok(());
         }
-        if call.has(ENDED) {
+        if call.is_over {
             return Err(WriteError::Late);
         }
         if call.is_behind() {
-            call.flags |= WANTED;
-            if call.has(NAMED) {
+            call.is_wanted = true;
+            if call.is_named {
                 self.calls.set(place, call);
                 self.settle(to)?;
                 call = self.calls.get(place);
             }
             if call.is_behind() {
-                return self
-                    .keep(to.memory, (place, call), (Tag::Arguments, HAS_ARGUMENTS), |frame| frame.decoded(text));
+                call.has_arguments = true;
+                return self.wait(to.memory, (place, call), Tag::Arguments, Arg::Decoded(text));
             }
         }
         self.pieces(to, (of.0, Part::Call(place)), text)?;
-        self.calls.flag(place, HAS_ARGUMENTS);
+        self.calls.set(place, Call { has_arguments: true, ..self.calls.get(place) });
         Ok(())
     }
 
-    /// Puts arguments that come by path (Gemini) into the log until their call is over.
-    pub(super) fn paths(&mut self, memory: &mut [u8], of: (u32, u32), list: Value<'_>) -> Written {
-        let row = self.calls.find(of)?;
-        if row.1.has(ENDED | HAS_ARGUMENTS) {
-            return Err(WriteError::Late);
+    /// Notes that the calls of a choice are over, or only this one, and writes what can be written now.
+    pub(super) fn end_calls(&mut self, to: &mut To<'_, '_>, choice: u32, only: Option<u32>) -> Written {
+        let mut is_any = false;
+        for place in 0..self.calls.len {
+            let mut call = self.calls.get(place);
+            if call.choice != choice || only.is_some_and(|only| call.call != only) {
+                continue;
+            }
+            let is_paths = |record: Record<'_>| record.place == place && record.is(Tag::Paths);
+            let has_paths = self.log.records(to.memory, call.waiting.at).any(is_paths);
+            if has_paths && !call.is_over {
+                self.keep(to.memory, Tag::Arguments, (choice, Part::Call(place)), "$p", &[])?;
+                call.has_arguments = true;
+            }
+            self.calls.set(place, Call { is_over: true, ..call });
+            is_any = true;
         }
-        self.keep(memory, row, (Tag::Paths, 0), |frame| put!(frame, list))
-    }
-
-    /// Joins the arguments of a call that came by path, before it is over.
-    fn join_paths(&mut self, memory: &mut [u8], place: usize) -> Written {
-        let call = self.calls.get(place);
-        let is_list = |(tag, _): &(u8, &[u8])| *tag == Tag::Paths as u8;
-        if call.has(ENDED) || !call.waiting.records(memory).any(|record| is_list(&record)) {
-            return Ok(());
+        if is_any {
+            self.settle(to)?;
         }
-        self.keep(memory, (place, call), (Tag::Arguments, HAS_ARGUMENTS), |frame| {
-            let lists = call.waiting.records(frame.memory).filter(is_list);
-            let pieces = lists.flat_map(|(_, list)| {
-                let mut at = 0;
-                core::iter::from_fn(move || Value::from_raw(list).element_at(&mut at))
-            });
-            put_paths(pieces, &mut |bytes| frame.bytes(bytes));
-        })
+        Ok(())
     }
 
     /// Writes what can be written of the calls, in the order in which they came: opens those that are ready, writes
@@ -125,82 +133,52 @@ impl State {
     /// goes on behind it.
     pub(super) fn settle(&mut self, to: &mut To<'_, '_>) -> Written {
         self.settles = true;
-        let mut place = 0;
-        while let Some(call) = self.calls.rows().get(place).copied() {
-            let at = place;
-            place = place.saturating_add(1);
-            if call.has(CLOSED) || call.is_ready() && !self.open_call(to, at)? {
-                continue;
+        let mut next = 0;
+        while next < self.calls.len {
+            let place = next;
+            next = next.saturating_add(1);
+            let call = self.calls.get(place);
+            let is_ready = call.is_named && call.is_wanted || call.is_over;
+            if !call.is_open && is_ready {
+                match (self.protocol, self.row.open) {
+                    (Protocol::Chat, _) => self.chat_open_call(to, place)?,
+                    // Another call must end first.
+                    (_, Part::Call(_)) => continue,
+                    _ => self.want(to, Part::Call(place))?,
+                }
             }
-            if self.calls.get(at).has(OPEN) {
-                self.write_waiting(to, at)?;
-                if call.has(ENDED) {
+            if self.calls.get(place).is_open && !call.is_closed {
+                self.write_waiting(to, place)?;
+                if call.is_over {
                     match self.protocol {
-                        Protocol::Chat => self.chat_close_call(to, at)?,
-                        _ => self.serial_close(to)?,
+                        Protocol::Chat => self.chat_close_call(to, place)?,
+                        _ => self.close(to)?,
                     }
                     // An earlier call may have waited for the end of this one.
-                    place = 0;
+                    next = 0;
                 }
             }
         }
         self.settles = false;
-        let is_any = self.calls.rows().iter().any(|call| !call.waiting.is_empty());
-        if !is_any && self.later.is_empty() && self.stop.is_empty() && self.protocol != Protocol::Responses {
+        let is_any = self.calls.rows().iter().any(|call| call.waiting.at > 0);
+        if !is_any && self.later.at == 0 && self.stop.at == 0 && self.protocol != Protocol::Responses {
             self.log.clear();
         }
         Ok(())
-    }
-
-    /// Writes the beginning of a call. Returns `false` if another call must end first.
-    fn open_call(&mut self, to: &mut To<'_, '_>, place: usize) -> Written<bool> {
-        match (self.protocol, self.serial.open) {
-            (Protocol::Chat, _) => self.chat_open_call(to, place)?,
-            (_, Part::Call(other)) if other != place => return Ok(false),
-            _ => self.want(to, Part::Call(place))?,
-        }
-        Ok(true)
-    }
-
-    /// Returns the first record of a call that waits, behind what was written of it.
-    pub(super) fn first_waiting<'m>(&self, memory: &'m [u8], place: usize) -> Text<'m> {
-        let call = self.calls.get(place);
-        let bytes = call.waiting.records(memory).next().map_or(&b""[..], |(_, bytes)| bytes);
-        Text::verbatim(bytes).behind(call.taken as usize)
     }
 
     /// Writes the arguments of an open call that wait.
     pub(super) fn write_waiting(&mut self, to: &mut To<'_, '_>, place: usize) -> Written {
         loop {
             let mut call = self.calls.get(place);
-            let Some((tag, bytes)) = call.waiting.records(to.memory).next() else { return Ok(()) };
-            let (len, mut left) = (bytes.len(), 0);
-            if tag == Tag::Arguments as u8 {
-                left = self.piece(to, (call.choice, Part::Call(place)), None)?;
-                call.flags |= HAS_ARGUMENTS;
-            }
-            call.taken = len.saturating_sub(left) as u32;
-            if left == 0 {
-                call.taken = 0;
-                call.waiting.pop(to.memory);
-            }
-            self.calls.set(place, call);
+            let is_next = |record: &Record<'_>| record.place == place && record.is(Tag::Arguments);
+            let Some(rest) = self.log.next(to.memory, &mut call.waiting, is_next) else {
+                self.calls.set(place, Call { waiting: Mark::default(), ..call });
+                return Ok(());
+            };
+            let left = self.piece(to, (call.choice, Part::Call(place)), Arg::Kept(rest))?;
+            call.waiting.take(rest.len.saturating_sub(left as u32));
+            self.calls.set(place, Call { has_arguments: true, ..call });
         }
-    }
-
-    /// Notes that these calls are over, and writes what can be written now.
-    pub(super) fn end_calls(&mut self, to: &mut To<'_, '_>, is_over: impl Fn(&Call) -> bool) -> Written {
-        let mut is_any = false;
-        for place in 0..self.calls.len {
-            if is_over(&self.calls.get(place)) {
-                self.join_paths(to.memory, place)?;
-                self.calls.flag(place, ENDED);
-                is_any = true;
-            }
-        }
-        if is_any {
-            self.settle(to)?;
-        }
-        Ok(())
     }
 }

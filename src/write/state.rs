@@ -1,45 +1,39 @@
-//! What a writer knows of its stream, and what the protocols share: choices, long texts, token counts.
+//! What a writer knows of its stream, and what the protocols share: choices, token counts, the way of an update.
 
-use super::calls::{Calls, CUSTOM};
+use super::calls::Calls;
 use super::head::Head;
-use super::log::{Chain, Log};
-use super::out::{put, Frame, Out, Span, To, Written};
-use super::parts::{Envelope, Part, Progress, Serial};
+use super::log::{Log, Mark, Tag};
+use super::out::{Arg, Frame, Out, Span, To, Written};
+use super::parts::{Envelope, Event, Of, Part, Progress, Row};
 use super::WriteError;
 use crate::chat::{ApiError, FinishReason, Owner, TokenCounts, Update, Usage};
 use crate::delta::Meta;
 use crate::json::Text;
 use crate::stream::Protocol;
 
-/// What writes an event.
-pub(super) type Write<'w> = &'w mut dyn FnMut(&State, &mut Frame<'_>);
-
 #[derive(Clone, Copy, Debug)]
 pub(super) struct State {
     pub(super) protocol: Protocol,
-    pub(super) created: u64,
-    pub(super) text_len: u32,
-    pub(super) has_usage: bool,
-    pub(super) event_ids: bool,
-    retry: Option<u32>,
-    /// The number of the next event.
-    pub(super) sequence: u64,
+    /// How the stream is written, the number of the next event, and the time. The texts of the head lie in the memory.
+    pub(super) head: Head<'static>,
     pub(super) id: Span,
     pub(super) model: Span,
     pub(super) members: Span,
     /// The beginning of each chunk of chat completions.
     pub(super) chunk: Span,
     pub(super) envelope: Envelope,
+    pub(super) progress: Progress,
     pub(super) log: Log,
     pub(super) calls: Calls,
-    /// Whether the stream ended.
-    pub(super) ended: bool,
-    pub(super) progress: Progress,
     /// Whether calls are being settled.
     pub(super) settles: bool,
+    /// Whether the stream ended.
+    pub(super) ended: bool,
     native: TokenCounts,
     /// The token counts so far.
     pub(super) usage: Option<TokenCounts>,
+    /// Whether chat completions have them.
+    pub(super) wrote_usage: bool,
     /// Bit sets of choices: those that began, those that finished, and those whose `function_call` has a name.
     pub(super) begun: u64,
     pub(super) finished: u64,
@@ -49,47 +43,43 @@ pub(super) struct State {
     pub(super) details: u32,
     pub(super) call_signature: u32,
     /// Signatures of calls that the protocol has no place for.
-    pub(super) later: Chain,
+    pub(super) later: Mark,
     /// The stop sequence, for Anthropic Messages.
-    pub(super) stop: Chain,
-    /// How many events of the end, or of the present task, were written.
-    pub(super) step: u8,
-    pub(super) serial: Serial,
+    pub(super) stop: Mark,
+    pub(super) row: Row,
 }
+
+/// What an event is about that is about the whole stream.
+pub(super) const NO_PART: Of = (0, Part::Nothing);
 
 impl State {
     pub(super) fn new(protocol: Protocol, head: &Head<'_>, memory: &mut [u8]) -> Written<Self> {
         let members = head.keep(protocol, memory)?;
         let mut state = State {
             protocol,
-            created: 0,
-            text_len: head.text_len,
-            has_usage: head.usage,
-            event_ids: head.event_ids,
-            retry: head.retry,
-            sequence: head.sequence,
+            head: head.without_texts(),
             id: Span::default(),
             model: Span::default(),
             members,
             chunk: Span::default(),
             envelope: Envelope::NONE,
-            log: Log::new(members.start.saturating_add(members.len) as usize),
-            calls: Calls::none(),
-            ended: false,
             progress: Progress::default(),
+            log: Log::new(members.start.saturating_add(members.len) as usize),
+            calls: Calls::default(),
             settles: false,
-            serial: Serial::default(),
-            step: 0,
+            ended: false,
             native: TokenCounts::NOTHING,
             usage: None,
+            wrote_usage: false,
             begun: 0,
             finished: 0,
             functions: 0,
             annotations: 0,
             details: 0,
             call_signature: 0,
-            later: Chain::default(),
-            stop: Chain::default(),
+            later: Mark::default(),
+            stop: Mark::default(),
+            row: Row::default(),
         };
         let names = [head.id, head.model].map(|name| Some(Text::verbatim(name.as_bytes())));
         state.name(memory, names, head.created)?;
@@ -113,10 +103,12 @@ impl State {
         let text = match update {
             Update::Content(text) => Some((Part::Content, *text)),
             Update::Reasoning(text) => Some((Part::Reasoning, *text)),
+            Update::Refusal(text) => Some((Part::Refusal, *text)),
             _ => None,
         };
-        if let Some(result) = text.and_then(|(part, text)| self.go_on(to, (choice, part), text)) {
-            return result;
+        if let Some((part, text)) = text.filter(|(part, text)| self.goes_on((choice, *part)) && !text.is_empty()) {
+            let quick = self.quick((to.memory, to.out), (choice, part), text);
+            return quick.unwrap_or_else(|| self.pieces(to, (choice, part), text));
         }
         if self.resume(to)? {
             // The error was written to its end.
@@ -134,18 +126,20 @@ impl State {
             _ if self.finished & bit(choice) != 0 => return Err(WriteError::Late),
             _ => {}
         }
+        if let Some((part, text)) = text {
+            return self.text(to, (choice, part), text);
+        }
         match update {
-            Update::Content(text) => self.text(to, (choice, Part::Content), *text),
-            Update::Reasoning(text) => self.text(to, (choice, Part::Reasoning), *text),
-            Update::Refusal(text) => self.text(to, (choice, Part::Refusal), *text),
-            Update::Role(role) if self.protocol == Protocol::Chat => self.chat_role(to, choice, *role),
+            Update::Role(role) if self.protocol == Protocol::Chat => {
+                self.chat_begin(to, choice, role.as_str().unwrap_or_default())
+            }
             // The first event has the counts of the prompt, which often come right after the role.
             Update::Role(_) if self.protocol == Protocol::Anthropic => Ok(()),
-            Update::Role(_) => self.serial_start(to),
+            Update::Role(_) => self.begin(to),
             Update::Call(call) => self.call(to.memory, choice, call),
-            Update::CallName { call, text, piece } => self.call_name(to.memory, (choice, *call), (*text, *piece)),
+            Update::CallName { call, text, piece } => self.name_call(to.memory, (choice, *call), (*text, *piece)),
             Update::CallArguments { call, text } => self.arguments(to, (choice, *call), *text),
-            Update::CallEnd { call, .. } => self.end_calls(to, |row| row.choice == choice && row.call == *call),
+            Update::CallEnd { call, .. } => self.end_calls(to, choice, Some(*call)),
             Update::Finish(reason) => self.finish_choice(to, choice, reason),
             Update::Member(member) if member.owner == Owner::Call && member.name == "partialArgs" => {
                 self.paths(to.memory, (choice, member.call), member.value)
@@ -170,39 +164,64 @@ impl State {
     /// Writes a frame, with the lines before its data.
     pub(super) fn frame(&mut self, to: &mut To<'_, '_>, write: &mut dyn FnMut(&State, &mut Frame<'_>)) -> Written {
         to.out.frame(to.memory, |frame| {
-            if let Some(retry) = self.retry {
-                put!(frame, "retry: ", retry, "\n");
+            if let Some(retry) = self.head.retry {
+                self.fill(frame, NO_PART, "retry: $v\n", &[Arg::Number(retry.into())]);
             }
-            if self.event_ids {
-                put!(frame, "id: ", self.sequence, "\n");
+            if self.head.event_ids {
+                self.fill(frame, NO_PART, "id: $s\n", &[]);
             }
             write(self, frame);
         })?;
-        (self.retry, self.envelope.is_current) = (None, false);
-        self.sequence = self.sequence.wrapping_add(1);
+        (self.head.retry, self.envelope.is_current) = (None, false);
+        self.head.sequence = self.head.sequence.wrapping_add(1);
         Ok(())
     }
 
+    /// Writes an event.
+    pub(super) fn event(&mut self, to: &mut To<'_, '_>, of: Of, event: Event, args: &[Arg<'_>]) -> Written {
+        self.frame(to, &mut |state, frame| {
+            state.event_of(frame, of, event, args);
+            frame.bytes(b"\n\n");
+        })
+    }
+
+    /// Appends a record with this text to the log. Returns where it begins.
+    pub(super) fn keep(&mut self, memory: &mut [u8], tag: Tag, of: Of, text: &str, args: &[Arg<'_>]) -> Written<u32> {
+        let (mut log, at) = (self.log, self.log.len() as u32);
+        let place = if let Part::Call(place) = of.1 { place } else { 0 };
+        log.append(memory, (tag, place), |frame| self.fill(frame, of, text, args))?;
+        self.log = log;
+        Ok(at)
+    }
+
+    /// Takes back what was appended to the log after this, if what belongs to it was not written.
+    pub(super) fn or_forget(&mut self, log: Log, written: Written) -> Written {
+        if written.is_err() {
+            self.log = log;
+        }
+        written
+    }
+
     /// Writes a text of a choice.
-    fn text(&mut self, to: &mut To<'_, '_>, (choice, part): (u32, Part), text: Text<'_>) -> Written {
+    fn text(&mut self, to: &mut To<'_, '_>, of: Of, text: Text<'_>) -> Written {
         if text.is_empty() {
             return Ok(());
         }
         match self.protocol {
-            Protocol::Chat => self.chat_begin(to, choice, ASSISTANT)?,
-            _ => self.want(to, part)?,
+            Protocol::Chat => self.chat_begin(to, of.0, "")?,
+            _ => self.want(to, of.1)?,
         }
-        self.pieces(to, (choice, part), text)
+        self.pieces(to, of, text)
     }
 
     /// Whether the part is a call of a custom tool.
     pub(super) fn is_custom(&self, part: Part) -> bool {
-        matches!(part, Part::Call(place) if self.calls.get(place).has(CUSTOM))
+        matches!(part, Part::Call(place) if self.calls.get(place).is_custom)
     }
 
     /// Ends the calls of a choice, and the choice.
     fn finish_choice(&mut self, to: &mut To<'_, '_>, choice: u32, reason: &FinishReason<'_>) -> Written {
-        self.end_calls(to, |call| call.choice == choice)?;
+        self.end_calls(to, choice, None)?;
         if choice == 0 {
             self.write_signatures(to)?;
         }
@@ -237,15 +256,16 @@ impl State {
         if self.resume(to)? {
             return Err(WriteError::Ended);
         }
-        let is_ping = self.protocol == Protocol::Anthropic && self.begun != 0;
-        to.out.frame(to.memory, |frame| {
-            put!(frame, if is_ping { "event: ping\ndata: {\"type\":\"ping\"}\n\n" } else { ": keep-alive\n\n" });
-        })
+        let line = match self.protocol {
+            Protocol::Anthropic if self.begun != 0 => "event: ping\ndata: {\"type\":\"ping\"}\n\n",
+            _ => ": keep-alive\n\n",
+        };
+        to.out.frame(to.memory, |frame| frame.put(Arg::Word(line)))
     }
 
     /// Goes on with what an earlier call began. Returns whether that ends the stream. Fails if the stream ended before.
     fn resume(&mut self, to: &mut To<'_, '_>) -> Written<bool> {
-        self.end_run(to.memory);
+        self.envelope.run = 0;
         if self.ended {
             return Err(WriteError::Ended);
         }
@@ -256,9 +276,6 @@ impl State {
         Ok(self.ended)
     }
 }
-
-/// The role of a choice that was sent without one, or with another than those of chat completions.
-pub(super) const ASSISTANT: &str = "assistant";
 
 /// Returns the bit of a choice, or 0 if it has none.
 pub(super) fn bit(choice: u32) -> u64 {

@@ -1,8 +1,7 @@
 //! What a client sends back with its next request and cannot read: signatures of reasoning, and redacted reasoning.
 
-use super::calls::CLOSED;
-use super::log::Tag;
-use super::out::{put, Frame, Inner, To, Written};
+use super::log::{Mark, Tag};
+use super::out::{Arg, To, Written};
 use super::parts::{Part, Progress};
 use super::state::State;
 use super::WriteError;
@@ -16,15 +15,15 @@ use crate::stream::Protocol;
 #[derive(Clone, Copy)]
 pub(super) struct Thought<'a> {
     is_redacted: bool,
-    /// The signature or the data, or `None` for the first signature of a call that waits.
-    text: Option<Text<'a>>,
+    /// The signature or the data, of which the log keeps those of calls.
+    text: Arg<'a>,
 }
+
+/// An entry of `reasoning_details`.
+const DETAIL: &str = r#""reasoning_details":[$v]$z"#;
 
 /// What `encrypted_content` begins with in an item that is redacted reasoning of Anthropic.
 const REDACTED: &str = "redacted_thinking:";
-
-/// The signature of a call that waits for the end of its call.
-const WAITING: Thought<'_> = Thought { is_redacted: false, text: None };
 
 /// Returns a member that is a text and not empty.
 pub(super) fn text_of<'a>(object: Value<'a>, name: &str) -> Option<Text<'a>> {
@@ -55,14 +54,7 @@ impl<'a> Thought<'a> {
             },
             _ => return None,
         };
-        Some(Thought { is_redacted, text: Some(text) })
-    }
-
-    /// Writes the signature or the data, without quotes.
-    pub(super) fn put(self, state: &State, frame: &mut Frame<'_>) {
-        let memory = frame.memory;
-        let waiting = || state.later.records(memory).next().map_or(&b""[..], |(_, bytes)| bytes);
-        put!(frame, Inner(self.text.unwrap_or_else(|| Text::verbatim(waiting()))));
+        Some(Thought { is_redacted, text: Arg::Inner(text) })
     }
 }
 
@@ -71,7 +63,7 @@ impl State {
     pub(super) fn secret(&mut self, to: &mut To<'_, '_>, choice: u32, update: &Update<'_>) -> Option<Written> {
         match update {
             Update::Native(value) if self.protocol == Protocol::Chat && is_detail(*value) => {
-                Some(self.chat_detail(to, choice, &mut |_, frame| put!(frame, *value)))
+                Some(self.chunk(to, (choice, Part::Nothing), DETAIL, &[Arg::Json(*value)]))
             }
             Update::Member(member) if member.owner == Owner::Delta && member.name == "reasoning_details" => {
                 Some(self.details(to, choice, member.value))
@@ -84,18 +76,18 @@ impl State {
     /// Writes what the entries of `reasoning_details` have beside a text. Those that an earlier call wrote are behind the
     /// progress.
     fn details(&mut self, to: &mut To<'_, '_>, choice: u32, list: Value<'_>) -> Written {
-        let of = (choice, Part::Redacted, list.raw().len());
-        let mut at = self.progress_of(of);
+        let (of, len) = ((choice, Part::Redacted), list.raw().len());
+        let mut at = self.progress_of(of, len);
         while let Some(entry) = list.element_at(&mut at) {
             if let Some(thought) = Thought::of(&Update::Native(entry)) {
                 match detail_text(entry) {
                     None if self.protocol == Protocol::Chat => {
-                        self.chat_detail(to, choice, &mut |_, frame| put!(frame, entry))?;
+                        self.chunk(to, of, DETAIL, &[Arg::Json(entry)])?;
                     }
                     _ => self.thought(to, choice, thought)?,
                 }
             }
-            self.progress = (of.0, of.1, of.2, at);
+            self.progress = (of, len, at);
         }
         self.progress = Progress::default();
         Ok(())
@@ -103,51 +95,43 @@ impl State {
 
     /// Writes a signature or redacted reasoning.
     fn thought(&mut self, to: &mut To<'_, '_>, choice: u32, thought: Thought<'_>) -> Written {
-        let is_redacted = thought.is_redacted;
-        match (self.protocol, is_redacted) {
-            (Protocol::Chat, _) => {
-                let (kind, name) = match is_redacted {
-                    true => ("encrypted", ",\"format\":\"anthropic-claude-v1\",\"data\":\""),
-                    false => ("text", ",\"signature\":\""),
+        let Thought { is_redacted, text } = thought;
+        match self.protocol {
+            Protocol::Chat => {
+                let data = match is_redacted {
+                    true => {
+                        r#""reasoning_details":[{"type":"reasoning.encrypted","index":$v,"format":"anthropic-claude-v1","data":"$v"}]$z"#
+                    }
+                    false => r#""reasoning_details":[{"type":"reasoning.text","index":$v,"signature":"$v"}]$z"#,
                 };
-                self.chat_detail(to, choice, &mut |state, frame| {
-                    put!(frame, "{\"type\":\"reasoning.", kind, "\",\"index\":", state.details, name);
-                    thought.put(state, frame);
-                    put!(frame, "\"}");
-                })?;
+                self.chunk(to, (choice, Part::Nothing), data, &[Arg::Number(self.details.into()), text])?;
                 self.details = self.details.saturating_add(1);
             }
-            (Protocol::Responses, _) => {
+            Protocol::Responses => {
                 let (part, word) = if is_redacted { (Part::Redacted, REDACTED) } else { (Part::Reasoning, "") };
                 self.want(to, part)?;
-                self.responses_signature(to.memory, word, thought)?;
+                // It is a member of the item, behind the list of its parts.
+                let log = self.log;
+                self.keep(to.memory, Tag::PartEnd, (0, part), r#""}"#, &[])?;
+                let data = r#"],"encrypted_content":"$v$v"#;
+                let kept = self.keep(to.memory, Tag::ItemEnd, (0, part), data, &[Arg::Word(word), text]);
+                self.or_forget(log, kept.map(drop))?;
             }
-            (_, true) => {
-                self.serial_start(to)?;
-                self.serial_close(to)?;
-                self.event(to, ["content_block_start", "", ""], &mut |state, frame| {
-                    put!(
-                        frame,
-                        ",\"index\":",
-                        state.serial.index,
-                        ",\"content_block\":{\"type\":\"redacted_thinking\""
-                    );
-                    put!(frame, ",\"data\":\"");
-                    thought.put(state, frame);
-                    put!(frame, "\"}}\n\n");
-                })?;
-                self.serial.open = Part::Redacted;
+            _ if is_redacted => {
+                self.begin(to)?;
+                self.close(to)?;
+                let data = r#","index":$x,"content_block":{"type":"redacted_thinking","data":"$v"}}"#;
+                self.event(to, (0, Part::Redacted), ["content_block_start", data], &[text])?;
+                self.row.open = Part::Redacted;
             }
-            (_, false) => {
+            _ => {
                 self.want(to, Part::Reasoning)?;
                 // Clients take the last signature of a block for the whole one, so it is one event.
-                self.block_delta(to, "signature_delta\",\"signature\":\"", &mut |state, frame| {
-                    thought.put(state, frame);
-                    put!(frame, "\"");
-                })?;
+                let data = r#","index":$x,"delta":{"type":"signature_delta","signature":"$v"}}"#;
+                self.event(to, (0, Part::Reasoning), ["content_block_delta", data], &[text])?;
             }
         }
-        self.serial.is_signed = true;
+        self.row.is_signed = true;
         Ok(())
     }
 
@@ -163,22 +147,22 @@ impl State {
         if self.call_signature == fnv(text.raw()) {
             return Ok(());
         }
-        let (mut log, mut later) = (self.log, self.later);
-        log.append(to.memory, &mut later, Tag::Signature, |frame| frame.decoded(text))?;
-        (self.log, self.later, self.call_signature) = (log, later, fnv(text.raw()));
+        let at = self.keep(to.memory, Tag::Signature, (0, Part::Nothing), "$v", &[Arg::Decoded(text)])?;
+        self.later.begin(at);
+        self.call_signature = fnv(text.raw());
         Ok(())
     }
 
     /// Writes the signatures of calls, if this update does not go on with them: the calls are over, or the part that the
     /// update opens ends the one that is open.
     pub(super) fn write_later(&mut self, to: &mut To<'_, '_>, choice: u32, update: &Update<'_>) -> Written {
-        if self.later.is_empty() {
+        if self.later.at == 0 {
             return Ok(());
         }
-        let is_pending = self.calls.rows().iter().any(|call| !call.has(CLOSED));
+        let is_pending = self.calls.rows().iter().any(|call| !call.is_closed);
         let is_text = matches!(update, Update::Content(_) | Update::Reasoning(_) | Update::Refusal(_));
         let opens = choice == 0 && (is_text || Thought::of(update).is_some());
-        if is_pending && !(opens && matches!(self.serial.open, Part::Call(_))) {
+        if is_pending && !(opens && matches!(self.row.open, Part::Call(_))) {
             return Ok(());
         }
         self.write_signatures(to)
@@ -186,9 +170,16 @@ impl State {
 
     /// Writes the signatures of calls.
     pub(super) fn write_signatures(&mut self, to: &mut To<'_, '_>) -> Written {
-        while !self.later.is_empty() {
-            self.thought(to, 0, WAITING)?;
-            self.later.pop(to.memory);
+        while self.later.at > 0 {
+            let mut later = self.later;
+            match self.log.next(to.memory, &mut later, |record| record.is(Tag::Signature)) {
+                Some(text) => {
+                    self.thought(to, 0, Thought { is_redacted: false, text: Arg::Kept(text) })?;
+                    later.take(text.len);
+                }
+                None => later = Mark::default(),
+            }
+            self.later = later;
         }
         Ok(())
     }

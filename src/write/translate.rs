@@ -281,7 +281,7 @@ impl<M: AsMut<[u8]>> Translator<M> {
         let names = [chunk.id().filter(|_| id), chunk.model().filter(|_| model)];
         let names = names.map(|name| name.filter(|name| !name.is_empty()));
         let time = chunk.created().filter(|time| created && *time > 0);
-        state.name(memory.as_mut(), names, time.unwrap_or(state.created))?;
+        state.name(memory.as_mut(), names, time.unwrap_or(state.head.created))?;
         // The first of each counts.
         self.takes = [id && names[0].is_none(), model && names[1].is_none(), created && time.is_none()];
         Ok(())
@@ -346,7 +346,7 @@ impl<M: AsMut<[u8]>> Translator<M> {
             let Writer { memory, state } = &mut self.writer;
             let or = |len: u32, name: &'static str| (len == 0).then_some(Text::verbatim(name.as_bytes()));
             let names = [or(state.id.len, "response"), or(state.model.len, "unknown")];
-            state.name(memory.as_mut(), names, state.created)?;
+            state.name(memory.as_mut(), names, state.head.created)?;
             self.is_named = true;
         }
         Ok(())
