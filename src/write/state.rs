@@ -42,8 +42,9 @@ pub(super) struct State {
     pub(super) annotations: u32,
     pub(super) details: u32,
     pub(super) call_signature: u32,
-    /// Signatures of calls that the protocol has no place for.
+    /// Signatures of calls that the protocol has no place for, and whether they are being written.
     pub(super) later: Mark,
+    pub(super) signs: bool,
     /// The stop sequence, for Anthropic Messages.
     pub(super) stop: Mark,
     pub(super) row: Row,
@@ -78,6 +79,7 @@ impl State {
             details: 0,
             call_signature: 0,
             later: Mark::default(),
+            signs: false,
             stop: Mark::default(),
             row: Row::default(),
         };
@@ -112,7 +114,8 @@ impl State {
         }
         if self.resume(to)? {
             // The error was written to its end.
-            return if matches!(update, Update::Error(_)) { Ok(()) } else { Err(WriteError::Ended) };
+            let is_error = matches!(update, Update::Error(_) | Update::ChoiceError(_));
+            return if is_error { Ok(()) } else { Err(WriteError::Ended) };
         }
         self.write_later(to, choice, update)?;
         match update {
@@ -272,6 +275,10 @@ impl State {
         self.run(to)?;
         if self.settles {
             self.settle(to)?;
+        }
+        let is_over = self.calls.rows().iter().all(|call| call.is_closed);
+        if self.later.at > 0 && (self.signs || is_over) && !self.ended {
+            self.write_signatures(to)?;
         }
         Ok(self.ended)
     }

@@ -153,34 +153,26 @@ impl State {
         Ok(())
     }
 
-    /// Writes the signatures of calls, if this update does not go on with them: the calls are over, or the part that the
-    /// update opens ends the one that is open.
+    /// Writes the signatures of calls, if the part that this update opens ends the call that is open.
     pub(super) fn write_later(&mut self, to: &mut To<'_, '_>, choice: u32, update: &Update<'_>) -> Written {
-        if self.later.at == 0 {
+        if choice > 0 || self.later.at == 0 || !matches!(self.row.open, Part::Call(_)) {
             return Ok(());
         }
-        let is_pending = self.calls.rows().iter().any(|call| !call.is_closed);
         let is_text = matches!(update, Update::Content(_) | Update::Reasoning(_) | Update::Refusal(_));
-        let opens = choice == 0 && (is_text || Thought::of(update).is_some());
-        if is_pending && !(opens && matches!(self.row.open, Part::Call(_))) {
-            return Ok(());
+        match is_text || Thought::of(update).is_some() {
+            true => self.write_signatures(to),
+            false => Ok(()),
         }
-        self.write_signatures(to)
     }
 
     /// Writes the signatures of calls.
     pub(super) fn write_signatures(&mut self, to: &mut To<'_, '_>) -> Written {
-        while self.later.at > 0 {
-            let mut later = self.later;
-            match self.log.next(to.memory, &mut later, |record| record.is(Tag::Signature)) {
-                Some(text) => {
-                    self.thought(to, 0, Thought { is_redacted: false, text: Arg::Kept(text) })?;
-                    later.take(text.len);
-                }
-                None => later = Mark::default(),
-            }
-            self.later = later;
+        self.signs = true;
+        while let Some(text) = self.log.next(to.memory, &mut self.later, |record| record.is(Tag::Signature)) {
+            self.thought(to, 0, Thought { is_redacted: false, text: Arg::Kept(text) })?;
+            self.later.take(text.len);
         }
+        (self.later, self.signs) = (Mark::default(), false);
         Ok(())
     }
 }

@@ -372,6 +372,23 @@ fn the_signature_of_a_call_follows_the_call() {
     }
 }
 
+/// A text ends the call that is open, and the signature of that call precedes it, though another call waits. That depends on
+/// neither memory nor buffer.
+#[test]
+fn a_signature_precedes_the_text_that_ends_its_call() {
+    let calls = r#""tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"f","arguments":"{"},"extra_content":{"google":{"thought_signature":"S1"}}},{"index":1,"id":"d","type":"function"}]"#;
+    let stream = chunks(&[calls, r#""content":"Hi""#, r#""content":" there""#]);
+    let cut = Call("f".into(), "{".into(), None);
+    for to in [Protocol::Anthropic, Protocol::Responses] {
+        for room in (0..1000).step_by(50) {
+            let got = translate(to, &Head::new("", "", 0), reads(stream.as_bytes(), 7), (0, room));
+            check(to, got.text());
+            let expected = [cut.clone(), signed("", "S1"), Text("Hi there".into())];
+            assert_eq!(blocks(to, got.text())[..3], expected, "{to} {room}");
+        }
+    }
+}
+
 /// What has no place, and what says nothing of a part, ends no call.
 #[test]
 fn nothing_but_another_part_ends_a_call_that_has_a_signature() {
