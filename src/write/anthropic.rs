@@ -2,7 +2,7 @@
 
 use super::out::{Arg, Frame, To, Written};
 use super::parts::{Event, Part, Step, Task};
-use super::state::{error_message, State, NO_PART};
+use super::state::{State, NO_PART};
 use crate::chat::{ApiError, FinishKind, FinishReason};
 use crate::json::Text;
 
@@ -80,7 +80,7 @@ impl State {
     }
 
     /// Ends the stream with an error: no `message_stop`.
-    pub(super) fn anthropic_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>) -> Written {
+    pub(super) fn anthropic_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>, message: Arg<'_>) -> Written {
         let by_code = match error.code() {
             Some(code) if code == "429" => "rate_limit_error",
             Some(code) if code == "529" || code == "503" => "overloaded_error",
@@ -88,8 +88,7 @@ impl State {
         };
         let known = error.kind().filter(|kind| kind.is_one_of(ERRORS));
         let kind = known.unwrap_or(Text::verbatim(by_code.as_bytes()));
-        let event = ["error", r#","error":{"type":$v,"message":$v}}"#];
-        self.event(to, NO_PART, event, &[Arg::Text(kind), Arg::Text(error_message(error))])?;
+        self.event(to, NO_PART, ["error", r#","error":{"type":$v,"message":$v}}"#], &[Arg::Text(kind), message])?;
         self.ended = true;
         Ok(())
     }
@@ -101,15 +100,12 @@ impl State {
         let [read, written] = [counts.cached_tokens(), counts.cache_write_tokens()];
         let cached = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
         let input = counts.prompt_tokens().map(|prompt| prompt.saturating_sub(cached)).or(is_start.then_some(0));
-        let all = [
-            ("input_tokens", input),
-            ("cache_creation_input_tokens", written),
-            ("cache_read_input_tokens", read),
-            ("output_tokens", Some(counts.completion_tokens().unwrap_or(0))),
-        ];
-        frame.counts(("{", ""), &all);
-        let thinking = [("thinking_tokens", counts.reasoning_tokens().filter(|_| !is_start))];
-        frame.counts((",\"output_tokens_details\":{", "}"), &thinking);
-        frame.bytes(b"}");
+        frame.counts(&[
+            ("", "input_tokens", input),
+            ("", "cache_creation_input_tokens", written),
+            ("", "cache_read_input_tokens", read),
+            ("", "output_tokens", Some(counts.completion_tokens().unwrap_or(0))),
+            ("output_tokens_details", "thinking_tokens", counts.reasoning_tokens().filter(|_| !is_start)),
+        ]);
     }
 }

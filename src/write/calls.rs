@@ -15,12 +15,13 @@ pub(super) struct Call {
     /// Its number among the calls of its choice, as the caller counts.
     pub(super) call: u32,
     /// Its number among the calls of its choice that were opened.
-    pub(super) index: u32,
+    pub(super) index: u8,
     /// Where ID, name and arguments begin that wait.
     pub(super) waiting: Mark,
-    /// Whether it has an ID, a name or a piece of one, and arguments.
+    /// Where its name begins, or 0 if it has none.
+    pub(super) name: u32,
+    /// Whether it has an ID, and arguments.
     pub(super) has_id: bool,
-    pub(super) is_named: bool,
     pub(super) has_arguments: bool,
     /// Whether it is one of a custom tool.
     pub(super) is_custom: bool,

@@ -3,7 +3,7 @@
 use super::calls::Call;
 use super::out::{Arg, Frame, To, Written};
 use super::parts::{Event, Of, Part};
-use super::state::{bit, error_message, State, NO_PART};
+use super::state::{bit, State, NO_PART};
 use super::WriteError;
 use crate::chat::{ApiError, FinishReason, NamePiece, OtherMember, Owner, Update};
 use crate::hash::fnv;
@@ -52,7 +52,7 @@ impl State {
     pub(super) fn chat_open_call(&mut self, to: &mut To<'_, '_>, place: usize) -> Written {
         let call = self.calls.get(place);
         let is_before = |other: &&Call| other.choice == call.choice && other.is_open;
-        let index = self.calls.rows().iter().filter(is_before).count() as u32;
+        let index = self.calls.rows().iter().filter(is_before).count() as u8;
         self.calls.set(place, Call { index, ..call });
         let data = r#""tool_calls":[{"index":$x,"id":"$c","type":"$f","$f":{"name":"$n","$a":""}}]$z"#;
         self.chunk(to, (call.choice, Part::Call(place)), data, &[])?;
@@ -162,20 +162,16 @@ impl State {
         self.chunk(to, (choice, Part::Nothing), r#"},"finish_reason":$v$e"#, &[Arg::Text(reason.in_message())])
     }
 
-    /// Writes the usage, if the request asked for it and it is known, and the end.
-    pub(super) fn chat_end(&mut self, to: &mut To<'_, '_>) -> Written {
-        self.chat_last(to, "data: [DONE]", &[])
-    }
-
     /// Ends the stream with an error: no `[DONE]`.
-    pub(super) fn chat_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>) -> Written {
+    pub(super) fn chat_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>, message: Arg<'_>) -> Written {
         let kind = error.kind().unwrap_or(Text::verbatim(b"server_error"));
         let [param, code] = [error.param(), error.code()].map(|text| text.map_or(Arg::Word("null"), Arg::Text));
-        let args = [Arg::Text(error_message(error)), Arg::Text(kind), param, code];
+        let args = [message, Arg::Text(kind), param, code];
         self.chat_last(to, r#"data: {"error":{"message":$v,"type":$v,"param":$v,"code":$v}}"#, &args)
     }
 
-    fn chat_last(&mut self, to: &mut To<'_, '_>, data: &'static str, args: &[Arg<'_>]) -> Written {
+    /// Writes the usage, if the request asked for it and it is known, and the last event.
+    pub(super) fn chat_last(&mut self, to: &mut To<'_, '_>, data: &'static str, args: &[Arg<'_>]) -> Written {
         if self.head.usage && self.usage.is_some() && !self.wrote_usage {
             self.event(to, NO_PART, ["$k", r#"],"usage":$u}"#], &[])?;
             self.wrote_usage = true;
@@ -189,25 +185,18 @@ impl State {
     pub(super) fn chat_usage(&self, frame: &mut Frame<'_>) {
         let counts = self.usage.unwrap_or_default();
         let (prompt, completion) = (counts.prompt_tokens().unwrap_or(0), counts.completion_tokens().unwrap_or(0));
-        let all = [
-            ("prompt_tokens", Some(prompt)),
-            ("completion_tokens", Some(completion)),
-            ("total_tokens", Some(counts.total_tokens().unwrap_or(prompt.saturating_add(completion)))),
-        ];
-        let of_prompt = [
-            ("cached_tokens", counts.cached_tokens()),
-            ("cache_write_tokens", counts.cache_write_tokens()),
-            ("audio_tokens", counts.prompt_audio_tokens()),
-        ];
-        let of_completion = [
-            ("reasoning_tokens", counts.reasoning_tokens()),
-            ("audio_tokens", counts.completion_audio_tokens()),
-            ("accepted_prediction_tokens", counts.accepted_prediction_tokens()),
-            ("rejected_prediction_tokens", counts.rejected_prediction_tokens()),
-        ];
-        frame.counts(("{", ""), &all);
-        frame.counts((",\"prompt_tokens_details\":{", "}"), &of_prompt);
-        frame.counts((",\"completion_tokens_details\":{", "}"), &of_completion);
-        frame.bytes(b"}");
+        let (of_prompt, of_completion) = ("prompt_tokens_details", "completion_tokens_details");
+        frame.counts(&[
+            ("", "prompt_tokens", Some(prompt)),
+            ("", "completion_tokens", Some(completion)),
+            ("", "total_tokens", Some(counts.total_tokens().unwrap_or(prompt.saturating_add(completion)))),
+            (of_prompt, "cached_tokens", counts.cached_tokens()),
+            (of_prompt, "cache_write_tokens", counts.cache_write_tokens()),
+            (of_prompt, "audio_tokens", counts.prompt_audio_tokens()),
+            (of_completion, "reasoning_tokens", counts.reasoning_tokens()),
+            (of_completion, "audio_tokens", counts.completion_audio_tokens()),
+            (of_completion, "accepted_prediction_tokens", counts.accepted_prediction_tokens()),
+            (of_completion, "rejected_prediction_tokens", counts.rejected_prediction_tokens()),
+        ]);
     }
 }

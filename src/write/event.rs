@@ -4,7 +4,7 @@ use super::log::Tag;
 use super::out::{Arg, Frame};
 use super::parts::{Event, Of, Part};
 use super::state::State;
-use crate::json::Value;
+use crate::json::{Text, Value};
 use crate::message::put_paths;
 use crate::stream::Protocol;
 
@@ -32,8 +32,8 @@ impl State {
     /// - `v` the next argument, `T` the text (nothing; the frame notes where);
     /// - `i` the ID of the response, `m` its model, `M` its further members, `t` its time, `u` the token counts, `s` the
     ///   number of the event;
-    /// - `h` the choice, `x` the number of the call or the part, `c` the ID of the call, `n` its name, `f` its kind, `a` what
-    ///   its arguments are called, `p` those that came by path;
+    /// - `h` the choice, `x` the number of the call or the part, `c` the ID of the call, `l` its place among all calls, `n` its
+    ///   name, `f` its kind, `a` what its arguments are called, `p` those that came by path;
     /// - of chat completions, `k` the beginning of a chunk, `e` its end behind a finish reason, `z` its end behind the
     ///   contents of a delta;
     /// - of Responses, digits for the [words](Self::words) of an item, `A` where an event belongs, `I` the beginning of an
@@ -59,45 +59,39 @@ impl State {
             Part::Call(place) => place,
             _ => usize::MAX,
         };
-        let (memory, is_chat) = (frame.memory, self.protocol == Protocol::Chat);
+        let (memory, call, head) = (frame.memory, self.calls.get(place), &self.head);
+        let kept = |from, tag, place| self.log.bytes(memory, from, (tag, place));
+        let text = |bytes| Arg::Inner(Text::verbatim(bytes));
         let word = match letter {
             b'i' => return frame.bytes(self.id.of(memory)),
             b'm' => return frame.bytes(self.model.of(memory)),
             b'M' => return frame.bytes(self.members.of(memory)),
             b'k' => return frame.bytes(self.chunk.of(memory)),
-            b't' => return frame.put(Arg::Number(self.head.created)),
-            b'h' => return frame.put(Arg::Number(of.0.into())),
-            b'x' => {
-                return frame
-                    .put(Arg::Number(if is_chat { self.calls.get(place).index } else { self.row.index }.into()))
-            }
+            b't' => return frame.number(head.created),
+            b'h' => return frame.number(of.0.into()),
+            b'l' => return frame.number(place as u64),
+            b'x' if self.protocol == Protocol::Chat => return frame.number(call.index.into()),
+            b'x' => return frame.number(self.row.index.into()),
             b's' => {
-                frame.put(Arg::Number(self.head.sequence));
-                return frame.number = frame.len();
+                frame.number(head.sequence);
+                return frame.number_end = frame.len();
             }
             b'u' => match self.protocol {
                 Protocol::Chat => return self.chat_usage(frame),
                 Protocol::Responses => return self.responses_usage(frame),
                 _ => return self.anthropic_usage(frame),
             },
-            b'c' => return self.call_id(frame, place),
-            b'n' => return self.call_word(frame, place, (Tag::Name, Tag::NewName)),
+            b'c' if call.has_id => return kept(call.waiting.at, Tag::Id, place).for_each(|id| frame.put(text(id))),
+            // One that never came.
+            b'c' if self.protocol == Protocol::Anthropic => "toolu_$i_$l",
+            b'c' => "call_$i_$l",
+            b'n' => return kept(call.name, Tag::Name, place).for_each(|name| frame.put(text(name))),
+            b'Q' => return kept(self.stop.at, Tag::Stop, 0).for_each(|stop| frame.put(text(stop))),
+            b'N' => return kept(self.row.item, Tag::Note, 0).for_each(|note| frame.bytes(note)),
             b'p' => {
-                let lists = self
-                    .log
-                    .records(memory, self.calls.get(place).waiting.at)
-                    .filter(|record| record.place == place && record.is(Tag::Paths));
-                let pieces = lists.flat_map(|list| {
-                    let mut at = 0;
-                    core::iter::from_fn(move || Value::from_raw(list.bytes).element_at(&mut at))
-                });
+                let lists = kept(call.waiting.at, Tag::Paths, place).map(Value::from_raw);
+                let pieces = lists.flat_map(|list| list.elements().flatten());
                 return put_paths(pieces, &mut |bytes| frame.bytes(bytes));
-            }
-            b'N' => {
-                for note in self.log.records(memory, self.row.item).filter(|record| record.is(Tag::Note)) {
-                    frame.bytes(note.bytes);
-                }
-                return;
             }
             b'A' if self.words(of.1)[2].is_empty() => ",\"item_id\":\"$0$i_$x\",\"output_index\":$x",
             b'A' => ",\"item_id\":\"$0$i_$x\",\"output_index\":$x,\"$2_index\":0",
@@ -106,17 +100,12 @@ impl State {
             b'S' if self.is_cut() => "incomplete",
             b'S' => "completed",
             b'q' => self.row.stop,
-            b'Q' => {
-                let stop = self.log.next(memory, &mut self.stop.clone(), |record| record.is(Tag::Stop));
-                return stop.into_iter().for_each(|word| frame.put(Arg::Kept(word)));
-            }
-            b'f' if self.is_custom(of.1) => "custom",
+            b'f' if call.is_custom => "custom",
             b'f' => "function",
-            b'a' if self.is_custom(of.1) => "input",
+            b'a' if call.is_custom => "input",
             b'a' => "arguments",
-            b'z' if self.head.usage => "},\"finish_reason\":null}],\"usage\":null}",
-            b'z' => "},\"finish_reason\":null}]}",
-            b'e' if self.head.usage => "}],\"usage\":null}",
+            b'z' => "},\"finish_reason\":null$e",
+            b'e' if head.usage => "}],\"usage\":null}",
             b'e' => "}]}",
             digit => self.words(of.1).get(usize::from(digit.wrapping_sub(b'0'))).copied().unwrap_or_default(),
         };

@@ -44,8 +44,6 @@ pub(super) enum Tag {
     Id,
     /// The name of a call, or a piece of it.
     Name,
-    /// The name of a call, which replaces the name so far.
-    NewName,
     /// A fragment of arguments.
     Arguments,
     /// A list of arguments with their paths.
@@ -65,7 +63,7 @@ pub(super) struct Record<'m> {
     pub(super) at: u32,
     tag: u8,
     pub(super) place: usize,
-    pub(super) bytes: &'m [u8],
+    bytes: &'m [u8],
 }
 
 fn header(memory: &mut [u8], at: usize) -> Option<&mut [u8; HEADER]> {
@@ -114,7 +112,7 @@ impl Log {
     }
 
     /// Returns the records from this offset on, or none if it is 0.
-    pub(super) fn records(self, memory: &[u8], from: u32) -> impl Iterator<Item = Record<'_>> {
+    fn records(self, memory: &[u8], from: u32) -> impl Iterator<Item = Record<'_>> {
         let mut at = if from == 0 { self.len } else { self.base.max(from as usize) };
         core::iter::from_fn(move || {
             let (header, rest) = memory.get(at..self.len)?.split_first_chunk::<HEADER>()?;
@@ -124,6 +122,12 @@ impl Log {
             at = at.saturating_add(HEADER).saturating_add(len);
             Some(record)
         })
+    }
+
+    /// Returns the bytes of each record with this tag and this place, from this offset on.
+    pub(super) fn bytes(self, memory: &[u8], from: u32, (tag, place): (Tag, usize)) -> impl Iterator<Item = &[u8]> {
+        let is_it = move |record: &Record<'_>| record.is(tag) && record.place == place;
+        self.records(memory, from).filter(is_it).map(|record| record.bytes)
     }
 
     /// Moves the mark to the first bytes from there on whose record `is_it`. Returns where they lie.

@@ -147,7 +147,7 @@ pub(super) struct Frame<'f> {
     has_other_than_json: bool,
     /// Where the text goes in the frame of an envelope, and where the number of the event ends.
     pub(super) hole: usize,
-    pub(super) number: usize,
+    pub(super) number_end: usize,
 }
 
 /// A part of a frame.
@@ -173,7 +173,7 @@ pub(super) enum Arg<'a> {
 impl<'f> Frame<'f> {
     /// Writes to these bytes.
     pub(super) fn new(to: &'f mut [u8], memory: &'f [u8]) -> Self {
-        Frame { to, at: 0, memory, has_other_than_json: false, hole: 0, number: 0 }
+        Frame { to, at: 0, memory, has_other_than_json: false, hole: 0, number_end: 0 }
     }
 
     /// Returns how many bytes the frame has, even if there is no room for them.
@@ -217,7 +217,7 @@ impl<'f> Frame<'f> {
     }
 
     /// Writes a decimal number.
-    fn number(&mut self, number: u64) {
+    pub(super) fn number(&mut self, number: u64) {
         let (mut digits, mut rest) = ([0; 20], number);
         let mut start = digits.len();
         for (at, place) in digits.iter_mut().enumerate().rev() {
@@ -275,17 +275,24 @@ impl<'f> Frame<'f> {
         }
     }
 
-    /// Writes those of these counts that are known, between `before` and `after`, or nothing if none is.
-    pub(super) fn counts(&mut self, (before, after): (&str, &str), counts: &[(&str, Option<u64>)]) {
-        let mut start = before;
-        for (name, count) in counts {
+    /// Writes an object of those of these counts that are known. The first word is the object inside that has the count, if
+    /// it is not empty.
+    pub(super) fn counts(&mut self, counts: &[(&str, &str, Option<u64>)]) {
+        let (mut start, mut inside) = ("{", "");
+        for (object, name, count) in counts {
             let Some(count) = *count else { continue };
+            if inside != *object {
+                self.bytes(if inside.is_empty() { b"" } else { b"}" });
+                inside = object;
+                if !inside.is_empty() {
+                    self.all(&[Arg::Word(start), Arg::Word("\""), Arg::Word(inside), Arg::Word("\":")]);
+                    start = "{";
+                }
+            }
             self.all(&[Arg::Word(start), Arg::Word("\""), Arg::Word(name), Arg::Word("\":"), Arg::Number(count)]);
             start = ",";
         }
-        if counts.iter().any(|(_, count)| count.is_some()) {
-            self.bytes(after.as_bytes());
-        }
+        self.bytes(if inside.is_empty() { b"}" } else { b"}}" });
     }
 }
 

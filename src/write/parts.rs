@@ -41,8 +41,7 @@ pub(super) struct Envelope {
     pub(super) is_current: bool,
     /// Which texts make the present run, or 0.
     pub(super) run: u64,
-    /// Where it begins, how many bytes are before the text, and where the number of the event ends, or 0.
-    pub(super) start: usize,
+    /// How many bytes are before the text, and where the number of the event ends, or 0.
     pub(super) len: usize,
     pub(super) number: usize,
     /// The bytes behind the text, and how many they are.
@@ -55,7 +54,6 @@ impl Envelope {
         of: (0, Part::Nothing),
         is_current: false,
         run: 0,
-        start: 0,
         len: 0,
         number: 0,
         after: [0; AFTER],

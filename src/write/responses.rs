@@ -7,7 +7,7 @@
 use super::log::Tag;
 use super::out::{Arg, Frame, To, Written};
 use super::parts::{Event, Part, Step, Task};
-use super::state::{error_message, State};
+use super::state::State;
 use crate::chat::{ApiError, FinishKind};
 use crate::json::Text;
 
@@ -132,26 +132,27 @@ impl State {
     }
 
     /// Ends the stream with an error.
-    pub(super) fn responses_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>) -> Written {
+    pub(super) fn responses_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>, message: Arg<'_>) -> Written {
+        self.begin(to)?;
         const FAILED: Event = ["response.failed", response!("failed", r#"{"code":$v,"message":$v}"#, "null")];
         let code = error.code().or(error.kind()).unwrap_or(Text::verbatim(b"server_error"));
-        self.repeat(to, FAILED, &[Arg::Text(code), Arg::Text(error_message(error))], (ALL, LAST))?;
+        self.repeat(to, FAILED, &[Arg::Text(code), message], (ALL, LAST))?;
         // The stream ends behind the event that is being written.
         self.start_task(to, Task::End, 1)
     }
 
     /// Writes the token counts. Those that the protocol demands are 0 if nobody knows them.
+    #[inline(never)] // else the compiler may test counts that were never set, before it ignores them: valgrind reports that
     pub(super) fn responses_usage(&self, frame: &mut Frame<'_>) {
         let Some(counts) = self.usage else { return frame.bytes(b"null") };
         let (input, output) = (counts.prompt_tokens().unwrap_or(0), counts.completion_tokens().unwrap_or(0));
-        let total = counts.total_tokens().unwrap_or(input.saturating_add(output));
-        let cached = ("cached_tokens", Some(counts.cached_tokens().unwrap_or(0)));
-        let reasoning = ("reasoning_tokens", Some(counts.reasoning_tokens().unwrap_or(0)));
-        frame.counts(("{", ""), &[("input_tokens", Some(input))]);
-        let details = [cached, ("cache_write_tokens", counts.cache_write_tokens())];
-        frame.counts((",\"input_tokens_details\":{", "}"), &details);
-        frame.counts((",", ""), &[("output_tokens", Some(output))]);
-        frame.counts((",\"output_tokens_details\":{", "}"), &[reasoning]);
-        frame.counts((",", "}"), &[("total_tokens", Some(total))]);
+        frame.counts(&[
+            ("", "input_tokens", Some(input)),
+            ("input_tokens_details", "cached_tokens", Some(counts.cached_tokens().unwrap_or(0))),
+            ("input_tokens_details", "cache_write_tokens", counts.cache_write_tokens()),
+            ("", "output_tokens", Some(output)),
+            ("output_tokens_details", "reasoning_tokens", Some(counts.reasoning_tokens().unwrap_or(0))),
+            ("", "total_tokens", Some(counts.total_tokens().unwrap_or(input.saturating_add(output)))),
+        ]);
     }
 }

@@ -4,7 +4,7 @@
 use super::calls::Call;
 use super::log::{Mark, Tag};
 use super::out::{is_json, Arg, To, Written};
-use super::parts::{Body, Event, Part, Progress, Row, Step, Task};
+use super::parts::{Body, Event, Part, Row, Step, Task};
 use super::state::{State, NO_PART};
 use super::{anthropic, responses, WriteError};
 use crate::chat::{ApiError, FinishKind, FinishReason, OtherMember, Owner, Update};
@@ -148,26 +148,20 @@ impl State {
             Update::Annotations(list) if list.kind() == ValueKind::Array => self.annotations(to, *list),
             Update::Annotations(one) if one.kind() == ValueKind::Object => self.annotation(to, *one),
             Update::Annotations(_) => Err(WriteError::Json),
-            Update::ChoiceError(error) => self.serial_error(to, error),
+            Update::ChoiceError(error) => self.error(to, error),
             _ => Err(WriteError::NoPlace),
         }
     }
 
-    /// Writes each element of a list as an event. Those that an earlier call wrote are behind the progress.
+    /// Writes each element of a list as an event.
     fn annotations(&mut self, to: &mut To<'_, '_>, list: Value<'_>) -> Written {
-        let (of, len) = ((0, Part::Annotations), list.raw().len());
-        let mut at = self.progress_of(of, len);
-        let mut ahead = at;
-        let mut elements = core::iter::from_fn(|| list.element_at(&mut ahead));
-        if at == 0 && (!is_json(list) || !elements.all(|one| one.kind() == ValueKind::Object)) {
+        let of = (0, Part::Annotations);
+        let is_object = |one: Value<'_>| one.kind() == ValueKind::Object;
+        let is_new = self.progress_of(of, list.raw().len()) == 0;
+        if is_new && !(is_json(list) && list.elements().flatten().all(is_object)) {
             return Err(WriteError::Json);
         }
-        while let Some(one) = list.element_at(&mut at) {
-            self.annotation(to, one)?;
-            self.progress = (of, len, at);
-        }
-        self.progress = Progress::default();
-        Ok(())
+        self.each(to, of, list, State::annotation)
     }
 
     fn annotation(&mut self, to: &mut To<'_, '_>, one: Value<'_>) -> Written {
@@ -194,17 +188,9 @@ impl State {
 
     pub(super) fn serial_end(&mut self, to: &mut To<'_, '_>) -> Written {
         if self.row.reason == Some(FinishKind::Error) {
-            return self.serial_error(to, &ApiError::plain(b"the response failed"));
+            return self.error(to, &ApiError::plain(b"the response failed"));
         }
         self.close(to)?;
         self.start_task(to, Task::End, 0)
-    }
-
-    pub(super) fn serial_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>) -> Written {
-        if self.protocol != Protocol::Responses {
-            return self.anthropic_error(to, error);
-        }
-        self.begin(to)?;
-        self.responses_error(to, error)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::calls::Call;
 use super::log::{Mark, Record, Tag};
-use super::out::{Arg, Frame, To, Written};
+use super::out::{Arg, To, Written};
 use super::parts::Part;
 use super::state::State;
 use super::WriteError;
@@ -11,26 +11,6 @@ use crate::json::{Text, Value};
 use crate::stream::Protocol;
 
 impl State {
-    /// Writes the ID of a call. One that never came is made of the ID of the response and the call's place.
-    pub(super) fn call_id(&self, frame: &mut Frame<'_>, place: usize) {
-        if !self.calls.get(place).has_id {
-            let word = if self.protocol == Protocol::Anthropic { "toolu_$i_$v" } else { "call_$i_$v" };
-            return self.fill(frame, (0, Part::Nothing), word, &[Arg::Number(place as u64)]);
-        }
-        self.call_word(frame, place, (Tag::Id, Tag::Id));
-    }
-
-    /// Writes the ID or the name of a call: the last record with the second tag, and what follows.
-    pub(super) fn call_word(&self, frame: &mut Frame<'_>, place: usize, (first, last): (Tag, Tag)) {
-        let records = |from| self.log.records(frame.memory, from).filter(|record| record.place == place);
-        let from = self.calls.get(place).waiting.at;
-        let whole = records(from).filter(|record| record.is(last)).last();
-        let words = records(whole.map_or(from, |record| record.at));
-        for word in words.filter(|record| record.is_in((first, last))) {
-            frame.put(Arg::Inner(Text::verbatim(word.bytes)));
-        }
-    }
-
     /// Appends to what waits of a call.
     fn wait(&mut self, memory: &mut [u8], (place, mut call): (usize, Call), tag: Tag, data: Arg<'_>) -> Written {
         let at = self.keep(memory, tag, (call.choice, Part::Call(place)), "$v", &[data])?;
@@ -62,12 +42,14 @@ impl State {
         of: (u32, u32),
         (name, piece): (Text<'_>, NamePiece),
     ) -> Written {
-        let (place, call) = self.calls.find(of)?;
+        let (place, mut call) = self.calls.find(of)?;
         if call.is_open || call.is_over {
             return Err(WriteError::Late);
         }
-        let tag = if piece == NamePiece::Replaces { Tag::NewName } else { Tag::Name };
-        self.wait(memory, (place, Call { is_named: true, ..call }), tag, Arg::Decoded(name))
+        if call.name == 0 || piece == NamePiece::Replaces {
+            call.name = self.log.len() as u32;
+        }
+        self.wait(memory, (place, call), Tag::Name, Arg::Decoded(name))
     }
 
     /// Puts arguments that come by path (Gemini) into the log until their call is over.
@@ -90,7 +72,7 @@ impl State {
         }
         if call.is_behind() {
             call.is_wanted = true;
-            if call.is_named {
+            if call.name > 0 {
                 self.calls.set(place, call);
                 self.settle(to)?;
                 call = self.calls.get(place);
@@ -113,9 +95,8 @@ impl State {
             if call.choice != choice || only.is_some_and(|only| call.call != only) {
                 continue;
             }
-            let is_paths = |record: Record<'_>| record.place == place && record.is(Tag::Paths);
-            let has_paths = self.log.records(to.memory, call.waiting.at).any(is_paths);
-            if has_paths && !call.is_over {
+            let paths = self.log.bytes(to.memory, call.waiting.at, (Tag::Paths, place)).next();
+            if paths.is_some() && !call.is_over {
                 self.keep(to.memory, Tag::Arguments, (choice, Part::Call(place)), "$p", &[])?;
                 call.has_arguments = true;
             }
@@ -138,7 +119,7 @@ impl State {
             let place = next;
             next = next.saturating_add(1);
             let call = self.calls.get(place);
-            let is_ready = call.is_named && call.is_wanted || call.is_over;
+            let is_ready = call.name > 0 && call.is_wanted || call.is_over;
             if !call.is_open && is_ready {
                 match (self.protocol, self.row.open) {
                     (Protocol::Chat, _) => self.chat_open_call(to, place)?,

@@ -108,9 +108,13 @@ impl State {
             Update::Refusal(text) => Some((Part::Refusal, *text)),
             _ => None,
         };
-        if let Some((part, text)) = text.filter(|(part, text)| self.goes_on((choice, *part)) && !text.is_empty()) {
-            let quick = self.quick((to.memory, to.out), (choice, part), text);
-            return quick.unwrap_or_else(|| self.pieces(to, (choice, part), text));
+        if let Some((part, text)) = text.filter(|(_, text)| self.envelope.run > 0 && !text.is_empty()) {
+            let of = (choice, part);
+            match self.quick((to.memory, to.out), of, text) {
+                Some(result) => return result,
+                None if of == self.envelope.of => return self.pieces(to, of, text),
+                None => {}
+            }
         }
         if self.resume(to)? {
             // The error was written to its end.
@@ -120,8 +124,7 @@ impl State {
         self.write_later(to, choice, update)?;
         match update {
             Update::Usage(usage) => return self.count(usage),
-            Update::Error(error) if self.protocol == Protocol::Chat => return self.chat_error(to, error),
-            Update::Error(error) => return self.serial_error(to, error),
+            Update::Error(error) => return self.error(to, error),
             // The choice has ended its calls.
             Update::CallEnd { .. } if self.finished & bit(choice) != 0 => return Ok(()),
             _ if choice > 0 && self.protocol != Protocol::Chat => return Err(WriteError::NoPlace),
@@ -130,7 +133,12 @@ impl State {
             _ => {}
         }
         if let Some((part, text)) = text {
-            return self.text(to, (choice, part), text);
+            match self.protocol {
+                _ if text.is_empty() => return Ok(()),
+                Protocol::Chat => self.chat_begin(to, choice, "")?,
+                _ => self.want(to, part)?,
+            }
+            return self.pieces(to, (choice, part), text);
         }
         match update {
             Update::Role(role) if self.protocol == Protocol::Chat => {
@@ -205,18 +213,6 @@ impl State {
         written
     }
 
-    /// Writes a text of a choice.
-    fn text(&mut self, to: &mut To<'_, '_>, of: Of, text: Text<'_>) -> Written {
-        if text.is_empty() {
-            return Ok(());
-        }
-        match self.protocol {
-            Protocol::Chat => self.chat_begin(to, of.0, "")?,
-            _ => self.want(to, of.1)?,
-        }
-        self.pieces(to, of, text)
-    }
-
     /// Whether the part is a call of a custom tool.
     pub(super) fn is_custom(&self, part: Part) -> bool {
         matches!(part, Part::Call(place) if self.calls.get(place).is_custom)
@@ -249,8 +245,18 @@ impl State {
             return Err(WriteError::Unfinished);
         }
         match self.protocol {
-            Protocol::Chat => self.chat_end(to),
+            Protocol::Chat => self.chat_last(to, "data: [DONE]", &[]),
             _ => self.serial_end(to),
+        }
+    }
+
+    /// Ends the stream with an error.
+    pub(super) fn error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>) -> Written {
+        let message = Arg::Text(error.message().unwrap_or(Text::verbatim(b"the response broke off")));
+        match self.protocol {
+            Protocol::Chat => self.chat_error(to, error, message),
+            Protocol::Responses => self.responses_error(to, error, message),
+            _ => self.anthropic_error(to, error, message),
         }
     }
 
@@ -287,9 +293,4 @@ impl State {
 /// Returns the bit of a choice, or 0 if it has none.
 pub(super) fn bit(choice: u32) -> u64 {
     1u64.checked_shl(choice).unwrap_or(0)
-}
-
-/// Returns the text that an error has in a protocol that demands one.
-pub(super) fn error_message<'a>(error: &ApiError<'a>) -> Text<'a> {
-    error.message().unwrap_or(Text::verbatim(b"the response broke off"))
 }

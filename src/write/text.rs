@@ -5,12 +5,12 @@ use super::out::{Arg, Frame, Out, Span, To, Written, AFTER};
 use super::parts::{Envelope, Of, Part, Progress};
 use super::state::State;
 use super::WriteError;
-use crate::json::{Text, TextFlags};
+use crate::json::{Text, TextFlags, Value};
 use crate::scan::string;
 use crate::storage::shift;
 use crate::stream::Protocol;
 
-/// Returns a number for the texts of a choice and a part, or 0 if they make no run.
+/// Returns a number for the texts of a choice and a part, or 0 if they make no run. It is compared at once.
 #[inline(always)]
 fn key((choice, part): Of) -> u64 {
     let part = match part {
@@ -22,11 +22,6 @@ fn key((choice, part): Of) -> u64 {
 }
 
 impl State {
-    /// Whether a text of this part goes on with the present run.
-    pub(super) fn goes_on(&self, of: Of) -> bool {
-        self.envelope.run == key(of) && self.envelope.run > 0
-    }
-
     /// Writes the ID, the model and the time behind the further members, and what each chunk of chat completions begins
     /// with. A name that is `None` stays. Nothing else may be in the memory yet.
     pub(super) fn name(&mut self, memory: &mut [u8], [id, model]: [Option<Text<'_>>; 2], created: u64) -> Written {
@@ -45,11 +40,7 @@ impl State {
             self.fill(&mut frame, (0, Part::Nothing), data, &args);
         }
         // What an envelope takes at most, beside that.
-        let envelope = match self.protocol {
-            Protocol::Chat => 128,
-            Protocol::Responses => id_len.saturating_add(240),
-            _ => 144,
-        };
+        let envelope = id_len.saturating_add(240);
         let (len, missing) = (frame.len(), (self.members.len as usize).saturating_sub(self.members.of(used).len()));
         let need = at.saturating_add(len).saturating_add(envelope);
         if need > size || missing > 0 {
@@ -85,14 +76,14 @@ impl State {
         if envelope.number > 0 {
             *memory.get_mut(self.log.len()..)?.first_chunk_mut()? = block;
         }
-        let before = memory.get(envelope.start..)?.get(..envelope.len)?;
+        let before = memory.get(self.chunk.start as usize..)?.get(..envelope.len)?;
         if let Err(error) = out.quick(before, (&block, len), (&envelope.after, envelope.after_len))? {
             return Some(Err(error));
         }
         self.head.sequence = self.head.sequence.wrapping_add(1);
         if envelope.number > 0 {
             self.log.extend(len);
-            self.envelope.count_up(memory);
+            self.count_up(memory);
         }
         Some(Ok(()))
     }
@@ -113,7 +104,7 @@ impl State {
             self.progress = (of, len, taken);
         }
         self.progress = Progress::default();
-        // A run ends where the number gets a digit, so that the length of a record stays below 4 GiB.
+        // So the length of a record stays below 4 GiB.
         let is_early = self.head.sequence < 100_000_000 && self.log.len() < 1 << 31;
         if self.envelope.is_current && !self.head.event_ids && is_early {
             self.envelope.run = key(of);
@@ -127,6 +118,24 @@ impl State {
             (own, own_len, taken) if (own, own_len) == (of, len) => taken,
             _ => 0,
         }
+    }
+
+    /// Writes each element of a list that no earlier call wrote.
+    pub(super) fn each(
+        &mut self,
+        to: &mut To<'_, '_>,
+        of: Of,
+        list: Value<'_>,
+        write: impl Fn(&mut State, &mut To<'_, '_>, Value<'_>) -> Written,
+    ) -> Written {
+        let len = list.raw().len();
+        let mut at = self.progress_of(of, len);
+        while let Some(one) = list.element_at(&mut at) {
+            write(self, to, one)?;
+            self.progress = (of, len, at);
+        }
+        self.progress = Progress::default();
+        Ok(())
     }
 
     /// Writes an event with the beginning of a text. Returns how many raw bytes are left.
@@ -146,17 +155,17 @@ impl State {
             })?;
             self.log = log;
         }
-        let (envelope, mut left) = (self.envelope, 0);
+        let mut left = 0;
         let wrote = self.frame(to, &mut |state, frame| {
-            let before = Span { start: envelope.start as u32, len: envelope.len as u32 };
-            frame.bytes(before.of(frame.memory));
+            let envelope = &state.envelope;
+            frame.bytes(Span { len: envelope.len as u32, ..state.chunk }.of(frame.memory));
             left = write(state, frame);
             frame.bytes(envelope.after.get(..envelope.after_len).unwrap_or_default());
         });
         self.or_forget(log, wrote)?;
         self.envelope.is_current = self.head.sequence > 0;
         if self.envelope.number > 0 {
-            self.envelope.count_up(to.memory);
+            self.count_up(to.memory);
         }
         Ok(left)
     }
@@ -177,21 +186,18 @@ impl State {
         self.event_of(&mut frame, of, event, &[]);
         frame.bytes(b"\n\n");
         let (len, after_len) = (frame.hole, frame.len().saturating_sub(frame.hole));
-        let number = if self.protocol == Protocol::Responses { start.saturating_add(frame.number) } else { 0 };
+        let number = if self.protocol == Protocol::Responses { start.saturating_add(frame.number_end) } else { 0 };
         let mut after = [0; AFTER];
         let behind = memory.get(start.saturating_add(len)..).unwrap_or_default();
         after.iter_mut().zip(behind).take(after_len).for_each(|(to, from)| *to = *from);
         let len = len.saturating_add(self.chunk.len as usize);
-        let start = self.chunk.start as usize;
-        self.envelope = Envelope { of, is_current: true, run: 0, start, len, number, after, after_len };
+        self.envelope = Envelope { of, is_current: true, run: 0, len, number, after, after_len };
     }
-}
 
-impl Envelope {
-    /// Adds 1 to the number of the event.
+    /// Adds 1 to the number in the envelope.
     #[inline(always)]
     fn count_up(&mut self, memory: &mut [u8]) {
-        match memory.get_mut(self.number.wrapping_sub(1)) {
+        match memory.get_mut(self.envelope.number.wrapping_sub(1)) {
             Some(digit @ b'0'..=b'8') => *digit = digit.wrapping_add(1),
             _ => self.carry(memory),
         }
@@ -201,8 +207,9 @@ impl Envelope {
     /// 4 GiB.
     #[inline(never)]
     fn carry(&mut self, memory: &mut [u8]) {
-        let digits = memory.get_mut(..self.number).unwrap_or_default();
-        let mut first = self.number;
+        let Envelope { number, len, .. } = self.envelope;
+        let digits = memory.get_mut(..number).unwrap_or_default();
+        let mut first = number;
         for digit in digits.iter_mut().rev() {
             match digit {
                 b'0'..=b'8' => return *digit = digit.wrapping_add(1),
@@ -211,12 +218,12 @@ impl Envelope {
             }
             first = first.saturating_sub(1);
         }
-        let end = self.start.saturating_add(self.len);
+        let end = len.saturating_add(self.chunk.start as usize);
         shift(memory, first, first.saturating_add(1), end.saturating_sub(first));
         memory.get_mut(first).into_iter().for_each(|digit| *digit = b'1');
-        (self.len, self.number) = (self.len.saturating_add(1), self.number.saturating_add(1));
-        if self.number.saturating_sub(first) > 8 {
-            self.run = 0;
+        (self.envelope.len, self.envelope.number) = (len.saturating_add(1), number.saturating_add(1));
+        if number.saturating_sub(first) >= 8 {
+            self.envelope.run = 0;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::log::{Mark, Tag};
 use super::out::{Arg, To, Written};
-use super::parts::{Part, Progress};
+use super::parts::Part;
 use super::state::State;
 use super::WriteError;
 use crate::chat::scalar::{is_type, member_of, string_of};
@@ -73,24 +73,15 @@ impl State {
         }
     }
 
-    /// Writes what the entries of `reasoning_details` have beside a text. Those that an earlier call wrote are behind the
-    /// progress.
+    /// Writes what the entries of `reasoning_details` have beside a text.
     fn details(&mut self, to: &mut To<'_, '_>, choice: u32, list: Value<'_>) -> Written {
-        let (of, len) = ((choice, Part::Redacted), list.raw().len());
-        let mut at = self.progress_of(of, len);
-        while let Some(entry) = list.element_at(&mut at) {
-            if let Some(thought) = Thought::of(&Update::Native(entry)) {
-                match detail_text(entry) {
-                    None if self.protocol == Protocol::Chat => {
-                        self.chunk(to, of, DETAIL, &[Arg::Json(entry)])?;
-                    }
-                    _ => self.thought(to, choice, thought)?,
-                }
+        self.each(to, (choice, Part::Redacted), list, |state, to, entry| {
+            let Some(thought) = Thought::of(&Update::Native(entry)) else { return Ok(()) };
+            if state.protocol == Protocol::Chat && detail_text(entry).is_none() {
+                return state.chunk(to, (choice, Part::Nothing), DETAIL, &[Arg::Json(entry)]);
             }
-            self.progress = (of, len, at);
-        }
-        self.progress = Progress::default();
-        Ok(())
+            state.thought(to, choice, thought)
+        })
     }
 
     /// Writes a signature or redacted reasoning.
