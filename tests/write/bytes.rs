@@ -76,6 +76,23 @@ fn chat_opens_a_call_with_its_id_and_its_name_once_arguments_come() {
     );
 }
 
+/// A reader takes the words for null, and would leave out such a call.
+#[test]
+fn an_id_that_reads_as_none_is_made_up() {
+    for word in ["null", "None"] {
+        let [call, name] = named(0, word, "f");
+        assert_chat(
+            &[call, name, Op::Finish(FinishKind::ToolCalls), Op::Whole],
+            &[
+                r#"{"index":0,"delta":{"role":"assistant"},"finish_reason":null}"#,
+                r#"{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_r1_0","type":"function","function":{"name":"f","arguments":""}}]},"finish_reason":null}"#,
+                r#"{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]},"finish_reason":null}"#,
+                r#"{"index":0,"delta":{},"finish_reason":"tool_calls"}"#,
+            ],
+        );
+    }
+}
+
 #[test]
 fn chat_has_no_role_of_another_protocol() {
     let ops = [Op::Role("model".into()), Op::Content("Hi".into())];
