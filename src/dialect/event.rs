@@ -70,7 +70,7 @@ pub(crate) fn read_known<'a>(
     Some(steps.offset())
 }
 
-/// What one walk finds in an event.
+/// What one walk finds in an event. Gemini's tables have the most members together.
 type Usual<'a> = Known<'a, 17>;
 
 static RESPONSES: Object = Object {

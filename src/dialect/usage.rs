@@ -2,7 +2,7 @@
 
 use super::protocol::Protocol;
 use super::value::{is_empty_object, whole_number};
-use crate::json::{Steps, Text, Value, ValueKind};
+use crate::json::{JsonError, Steps, Text, Value, ValueKind};
 use crate::shown::shown;
 
 /// The counts of a [`Usage`] as plain data, to store or to send. The methods have the names of the methods of
@@ -61,7 +61,7 @@ fn details(protocol: Protocol) -> [&'static str; 2] {
     }
 }
 
-/// Returns the counts of a protocol. Of several rows with one place, the first one whose count is in the usage decides.
+/// Returns the counts of a protocol. Of several rows with one place, the first one that has a number decides.
 /// The rows of one object are in the order in which the protocol usually sends its members.
 fn rows(protocol: Protocol) -> &'static [Row] {
     match protocol {
@@ -210,10 +210,13 @@ impl TokenCounts {
         place_of(Protocol::Anthropic, name).is_some_and(|place| OF_PROMPT_BITS >> place & 1 != 0)
     }
 
-    /// Reads the counts of a usage, up to its first fault. Returns `None` if it is no object.
+    /// Reads the counts of a usage, in other protocols than chat completions up to its first fault. Returns `None` if it
+    /// is no object.
     fn read(protocol: Protocol, usage: Value<'_>) -> Option<Self> {
         let mut reader = Reader::new(protocol);
-        reader.members(Of::Usage, usage)?;
+        if reader.members(Of::Usage, usage)?.is_err() && protocol == Protocol::Chat {
+            return Some(TokenCounts::NOTHING);
+        }
         reader.details();
         Some(reader.counts)
     }
@@ -304,8 +307,11 @@ impl<'a> Reader<'a> {
     /// Reads the counts in the details.
     fn details(&mut self) {
         for (of, value) in [Of::Prompt, Of::Completion].into_iter().zip(self.details) {
+            let before = (self.counts, self.by);
             // What is no object has no counts.
-            let _ = value.and_then(|value| self.members(of, value));
+            if let Some(Err(_)) = value.and_then(|value| self.members(of, value)) {
+                (self.counts, self.by) = before;
+            }
         }
     }
 
@@ -321,10 +327,20 @@ impl<'a> Reader<'a> {
     /// Reads the counts among the members of the usage, or of an object in it, up to the first fault. Returns `None` if
     /// it is no object.
     #[inline(never)]
-    fn members(&mut self, of: Of, object: Value<'a>) -> Option<()> {
+    fn members(&mut self, of: Of, object: Value<'a>) -> Option<Result<(), JsonError>> {
         let mut steps = Steps::new(object.raw(), 0, u32::MAX);
         steps.enter(b'{').ok()?;
-        let mut expected = self.rows.iter().position(|(own, ..)| *own == of)?;
+        let expected = self.rows.iter().position(|(own, ..)| *own == of)?;
+        Some(self.members_from(of, object, steps, expected))
+    }
+
+    fn members_from(
+        &mut self,
+        of: Of,
+        object: Value<'a>,
+        mut steps: Steps<'a>,
+        mut expected: usize,
+    ) -> Result<(), JsonError> {
         let mut more = steps.first(b'}');
         while more {
             // The members nearly always come in this order, and comparing a name takes half as long as reading it.
@@ -332,28 +348,28 @@ impl<'a> Reader<'a> {
             let row = if self.rows.get(expected).is_some_and(is_next) {
                 expected
             } else {
-                let Ok((name, flags)) = steps.name() else { break };
+                let (name, flags) = steps.name()?;
                 let name = Text::from_raw(name, flags);
                 let Some(row) = self.row(of, &name) else {
-                    let Ok(value) = steps.any_value() else { break };
+                    let value = steps.any_value()?;
                     if of == Of::Usage {
                         self.other(&name, object.inside(value));
                     }
-                    more = steps.more(b'}') == Ok(true);
+                    more = steps.more(b'}')?;
                     continue;
                 };
                 row
             };
             let mut count = steps.count();
             if count.is_none() {
-                let Ok(value) = steps.any_value() else { break };
+                let value = steps.any_value()?;
                 count = number(self.protocol, object.inside(value));
             }
             self.note(row, count);
             expected = row.wrapping_add(1);
-            more = steps.more(b'}') == Ok(true);
+            more = steps.more(b'}')?;
         }
-        Some(())
+        Ok(())
     }
 
     /// Returns the row of a member with this name.
@@ -366,8 +382,10 @@ impl<'a> Reader<'a> {
     fn note(&mut self, row: usize, count: Option<u64>) {
         let Some((.., place)) = self.rows.get(row) else { return };
         let Some(by) = self.by.get_mut(*place) else { return };
-        // An earlier row decides over a later one; of two members with one name the last one counts.
-        if usize::from(*by) >= row && (count.is_some() || usize::from(*by) == row) {
+        // An earlier row decides over a later one. Of two members with one name the last one counts, in other protocols
+        // than chat completions the last number.
+        let is_removed = usize::from(*by) == row && self.protocol == Protocol::Chat;
+        if usize::from(*by) >= row && (count.is_some() || is_removed) {
             *by = row as u8;
             self.counts.put(*place, count);
         }

@@ -1,10 +1,10 @@
 //! The memory that parsers need only during a call: a workspace is lent to one parser after the other.
 //!
 //! A [`Workspace`] is a machine without a stream. During a call it has a copy of the [state](StreamState) of one parser,
-//! whose own machine has no templates, so the machine works as if its index and templates were not shared, with two exceptions. It compares a
-//! template only if the template was learned on the parser's terms ([`Memo::lend`]). After a run it adds the facts of
-//! the templates that recognized events ([`Machine::note_template_facts`]), because these may have been learned from
-//! another stream.
+//! whose own machine has no templates, so the machine works as if its index and templates were not shared, with two
+//! exceptions. It compares a template only if the template was learned on the parser's terms ([`Memo::lend`]). After a
+//! run it adds the facts of the templates that recognized events ([`Machine::note_template_facts`]), because these may
+//! have been learned from another stream.
 
 use super::machine::Machine;
 use super::memo::{Memo, Terms};
@@ -15,9 +15,9 @@ use crate::chat::Index;
 /// The memory that the parsers of a thread share: templates, and the index of the current event.
 ///
 /// A parser that shares it has no templates of its own ([`Parser::with_slots`](super::Parser::with_slots) with `SLOTS` =
-/// 0), so it is small. With many streams from a few upstreams, the shared templates stay in the first-level cache. Each call of such a
-/// parser gets a workspace as an argument, not necessarily the same each time. Sharing changes the cost, never the
-/// result. `SLOTS` is the number of templates; more than 8 do not compile.
+/// 0), so it is small. With many streams from a few upstreams, the shared templates stay in the first-level cache. Each
+/// call of such a parser gets a workspace as an argument, not necessarily the same each time. Sharing changes the cost,
+/// never the result. `SLOTS` is the number of templates; more than 8 do not compile.
 ///
 /// ```
 /// # #[cfg(feature = "alloc")] {

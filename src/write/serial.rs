@@ -165,6 +165,7 @@ impl State {
     }
 
     fn annotation(&mut self, to: &mut To<'_, '_>, one: Value<'_>) -> Written {
+        self.sign_call(to)?;
         self.want(to, Part::Content)?;
         let of = (0, Part::Content);
         if self.protocol == Protocol::Anthropic {

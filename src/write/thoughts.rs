@@ -146,11 +146,16 @@ impl State {
 
     /// Writes the signatures of calls, if the part that this update opens ends the call that is open.
     pub(super) fn write_later(&mut self, to: &mut To<'_, '_>, choice: u32, update: &Update<'_>) -> Written {
-        if choice > 0 || self.later.at == 0 || !matches!(self.row.open, Part::Call(_)) {
-            return Ok(());
-        }
         let is_text = matches!(update, Update::Content(_) | Update::Reasoning(_) | Update::Refusal(_));
-        match is_text || Thought::of(update).is_some() {
+        match choice == 0 && self.later.at > 0 && (is_text || Thought::of(update).is_some()) {
+            true => self.sign_call(to),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes the signatures of calls, if a call is open. Another part ends it.
+    pub(super) fn sign_call(&mut self, to: &mut To<'_, '_>) -> Written {
+        match self.later.at > 0 && matches!(self.row.open, Part::Call(_)) {
             true => self.write_signatures(to),
             false => Ok(()),
         }

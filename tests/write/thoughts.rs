@@ -389,6 +389,24 @@ fn a_signature_precedes_the_text_that_ends_its_call() {
     }
 }
 
+/// So does the signature precede the annotation that ends its call.
+#[test]
+fn a_signature_precedes_the_annotation_that_ends_its_call() {
+    let call = r#""tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"S1"}}}]"#;
+    let note = r#""annotations":[{"type":"url_citation","url_citation":{"url":"https://a.example","title":"t"}}]"#;
+    let stream = chunks(&[call, note, r#""content":"Hi""#]);
+    for to in [Protocol::Anthropic, Protocol::Responses] {
+        let all = whole(to, &stream);
+        check(to, all.text());
+        let expected = [Call("f".into(), serde_json::json!({}), None), signed("", "S1")];
+        assert_eq!(blocks(to, all.text())[..2], expected, "{to}");
+        for room in (0..1500).step_by(50) {
+            let got = translate(to, &Head::new("", "", 0), reads(stream.as_bytes(), 7), (0, room));
+            assert_eq!(got.text(), all.text(), "{to} {room}");
+        }
+    }
+}
+
 /// What has no place, and what says nothing of a part, ends no call.
 #[test]
 fn nothing_but_another_part_ends_a_call_that_has_a_signature() {
