@@ -103,6 +103,10 @@ impl Fed {
 /// Texts are valid until the method returns. No text is empty, and none ends inside a UTF-8 sequence or a surrogate pair:
 /// a high surrogate stays pending until the next text of its choice and channel.
 #[allow(unused_variables)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no `Handler`",
+    note = "a closure is called for each delta by `Parser::feed_all` and `Parser::finish_all`"
+)]
 pub trait Handler {
     /// An event. Its deltas follow if it is a chunk.
     fn event(&mut self, event: &Event<'_>) -> Flow {
