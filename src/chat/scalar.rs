@@ -89,7 +89,12 @@ pub(crate) fn is_error(value: Value<'_>) -> bool {
 /// Whether the value is the string "None" or "null", which some servers write for null.
 #[inline(never)]
 pub(crate) fn is_none_string(value: Value<'_>) -> bool {
-    value.as_text().is_some_and(|text| text == "None" || text == "null")
+    value.as_text().is_some_and(|text| is_none(&text))
+}
+
+/// Whether some servers write this text for null.
+pub(crate) fn is_none(text: &Text<'_>) -> bool {
+    *text == "None" || *text == "null"
 }
 
 /// Returns the ID of a tool call: a text that is neither empty nor "None" nor "null" (Mistral).

@@ -357,7 +357,7 @@ fn logprobs<'a>(text: &EventText<'a>, item: u32, plan: &Plan) -> Option<Value<'a
 }
 
 /// The members of a response that are reported, although no delta is made of them. All others repeat the request or
-/// earlier events.
+/// earlier events. [`read`] takes the same four from the table of a [`RESPONSE`].
 pub(super) const OTHERS: &str = "incomplete_details tool_usage moderation completed_at";
 
 /// Whether a text is a complete JSON object with members.

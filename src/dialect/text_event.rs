@@ -141,10 +141,8 @@ pub(super) fn event_text<'a>(
         (kind, name) = content_kind(members_of((*part)?, ["type"])[0])?;
         [words] = members_of(event, [name]);
     }
-    if let Some(part) = object(*part).filter(|_| words.is_none()) {
-        [words] = members_of(part, [name]);
-    }
-    let logprobs = logprobs.or_else(|| members_of(object(*part)?, ["logprobs"])[0]);
+    let words = words.or_else(|| in_part(*part, name));
+    let logprobs = logprobs.or_else(|| in_part(*part, "logprobs"));
     let is_custom = event_name == CUSTOM_DELTA || event_name == CUSTOM_DONE;
     let ends = if [PART_DONE, REASONING_PART_DONE].contains(&event_name) { Mark::PartEnded } else { Mark::TextEnded };
     Some(EventText { kind, of, is_custom, name, words, logprobs, ends })
@@ -158,5 +156,10 @@ pub(super) fn slot(item: u32, part: u32) -> u64 {
 /// Returns the member `name` of the event or of its `part`.
 pub(super) fn words<'a>(event: Value<'a>, name: &str) -> Option<Value<'a>> {
     let [own, part] = members_of(event, [name, "part"]);
-    own.or_else(|| members_of(object(part)?, [name])[0])
+    own.or_else(|| in_part(part, name))
+}
+
+/// Returns the member `name` of the `part` of an event.
+fn in_part<'a>(part: Option<Value<'a>>, name: &str) -> Option<Value<'a>> {
+    members_of(object(part)?, [name])[0]
 }

@@ -39,7 +39,6 @@ const CACHE_WRITE: usize = 9;
 const TOOL_USE: usize = 5;
 /// The places of the counts that add up to Anthropic's prompt.
 const OF_PROMPT: [usize; 3] = [PROMPT, CACHED, CACHE_WRITE];
-const OF_PROMPT_BITS: u32 = 1 << PROMPT | 1 << CACHED | 1 << CACHE_WRITE;
 
 /// Where a count is: in the usage itself or in one of the [`details`], its name there, and its place in
 /// [`TokenCounts::counts`].
@@ -161,21 +160,22 @@ impl TokenCounts {
 
     /// Reads the counts of a usage of this protocol, and [adds](Self::add) them.
     pub(crate) fn add_usage(&mut self, protocol: Protocol, usage: Value<'_>) {
-        if let Some(sent) = TokenCounts::read(protocol, usage) {
-            self.add(protocol, &sent);
-        }
+        self.add(protocol, &TokenCounts::read(protocol, usage));
     }
 
     /// Takes the counts that an event of this protocol sent, by the names that they have there. In Anthropic each count
     /// stays until another replaces it, and prompt counts that add up to 0 replace none: some servers send zeros at the
     /// end. In the other protocols a usage replaces all counts before it, unless it [has only details](Self::after).
     pub(crate) fn add(&mut self, protocol: Protocol, sent: &TokenCounts) {
-        let is_void = sent.prompt() == Some(0) && self.prompt() > Some(0);
-        *self = match protocol {
-            Protocol::Anthropic if is_void => TokenCounts { has: sent.has & !OF_PROMPT_BITS, ..*sent }.or(self),
-            Protocol::Anthropic => sent.or(self),
-            _ => sent.after(Some(self)),
-        };
+        if protocol != Protocol::Anthropic {
+            *self = sent.after(Some(self));
+            return;
+        }
+        let mut sent = *sent;
+        if sent.prompt() == Some(0) && self.prompt() > Some(0) {
+            OF_PROMPT.into_iter().for_each(|place| sent.set(place, None));
+        }
+        *self = sent.or(self);
     }
 
     /// Returns the counts of a stream whose last usage has these and whose counts were those `before`: details add to
@@ -189,7 +189,7 @@ impl TokenCounts {
         let mut all = *before;
         for place in 0..COUNT {
             if let Some(count) = self.get(place) {
-                all.set(place, count);
+                all.set(place, Some(count));
             }
         }
         all
@@ -207,18 +207,18 @@ impl TokenCounts {
 
     /// Whether the count with this name is one of Anthropic's prompt counts.
     pub(crate) fn is_of_prompt(name: &Text<'_>) -> bool {
-        place_of(Protocol::Anthropic, name).is_some_and(|place| OF_PROMPT_BITS >> place & 1 != 0)
+        place_of(Protocol::Anthropic, name).is_some_and(|place| OF_PROMPT.contains(&usize::from(place)))
     }
 
-    /// Reads the counts of a usage, in other protocols than chat completions up to its first fault. Returns `None` if it
-    /// is no object.
-    fn read(protocol: Protocol, usage: Value<'_>) -> Option<Self> {
+    /// Reads the counts of a usage. In chat completions a usage with a fault has none; in other protocols those before the
+    /// fault count.
+    fn read(protocol: Protocol, usage: Value<'_>) -> Self {
         let mut reader = Reader::new(protocol);
-        if reader.members(Of::Usage, usage)?.is_err() && protocol == Protocol::Chat {
-            return Some(TokenCounts::NOTHING);
+        if reader.members(Of::Usage, usage).is_err() && protocol == Protocol::Chat {
+            return TokenCounts::NOTHING;
         }
         reader.details();
-        Some(reader.counts)
+        reader.counts
     }
 
     /// Takes the counts of one member of a usage.
@@ -244,9 +244,9 @@ impl TokenCounts {
         let sum = || Some(prompt?.saturating_add(completion?));
         let total = self.get(TOTAL).or_else(sum);
         let mut counts = *self;
-        counts.put(TOOL_USE, None);
+        counts.set(TOOL_USE, None);
         for (place, count) in [(PROMPT, prompt), (COMPLETION, completion), (TOTAL, total)] {
-            counts.put(place, count);
+            counts.set(place, count);
         }
         Some(counts)
     }
@@ -266,13 +266,8 @@ impl TokenCounts {
         self.counts.get(place).copied().filter(|_| has)
     }
 
-    /// Sets the count at this place.
-    pub(crate) fn set(&mut self, place: usize, count: u64) {
-        self.put(place, Some(count));
-    }
-
     /// Sets the count at this place, or removes it.
-    fn put(&mut self, place: usize, count: Option<u64>) {
+    pub(crate) fn set(&mut self, place: usize, count: Option<u64>) {
         let bit = 1u32.wrapping_shl(place as u32);
         self.has = if count.is_some() { self.has | bit } else { self.has & !bit };
         if let Some(to) = self.counts.get_mut(place) {
@@ -304,12 +299,11 @@ impl<'a> Reader<'a> {
         Reader { protocol, rows: rows(protocol), counts, by, details: [None; 2] }
     }
 
-    /// Reads the counts in the details.
+    /// Reads the counts in the details. Those with a fault have none.
     fn details(&mut self) {
         for (of, value) in [Of::Prompt, Of::Completion].into_iter().zip(self.details) {
             let before = (self.counts, self.by);
-            // What is no object has no counts.
-            if let Some(Err(_)) = value.and_then(|value| self.members(of, value)) {
+            if value.is_some_and(|value| self.members(of, value).is_err()) {
                 (self.counts, self.by) = before;
             }
         }
@@ -324,23 +318,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the counts among the members of the usage, or of an object in it, up to the first fault. Returns `None` if
-    /// it is no object.
+    /// Reads the counts among the members of the usage, or of an object in it.
+    ///
+    /// # Errors
+    /// The first fault, also that this is no object. What comes before it was read.
     #[inline(never)]
-    fn members(&mut self, of: Of, object: Value<'a>) -> Option<Result<(), JsonError>> {
+    fn members(&mut self, of: Of, object: Value<'a>) -> Result<(), JsonError> {
         let mut steps = Steps::new(object.raw(), 0, u32::MAX);
-        steps.enter(b'{').ok()?;
-        let expected = self.rows.iter().position(|(own, ..)| *own == of)?;
-        Some(self.members_from(of, object, steps, expected))
-    }
-
-    fn members_from(
-        &mut self,
-        of: Of,
-        object: Value<'a>,
-        mut steps: Steps<'a>,
-        mut expected: usize,
-    ) -> Result<(), JsonError> {
+        steps.enter(b'{')?;
+        let mut expected = self.rows.iter().position(|(own, ..)| *own == of).unwrap_or(0);
         let mut more = steps.first(b'}');
         while more {
             // The members nearly always come in this order, and comparing a name takes half as long as reading it.
@@ -387,7 +373,7 @@ impl<'a> Reader<'a> {
         let is_removed = usize::from(*by) == row && self.protocol == Protocol::Chat;
         if usize::from(*by) >= row && (count.is_some() || is_removed) {
             *by = row as u8;
-            self.counts.put(*place, count);
+            self.counts.set(*place, count);
         }
     }
 }
@@ -472,7 +458,7 @@ impl<'a> Usage<'a> {
 
     /// Returns the counts that were sent, by the names that they have in the protocol.
     pub(crate) fn sent(&self) -> TokenCounts {
-        TokenCounts::read(self.protocol, self.value).unwrap_or_default()
+        TokenCounts::read(self.protocol, self.value)
     }
 
     /// Whether this usage has details but no count of the prompt, the completion or the total. Some servers send the

@@ -327,7 +327,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
                 count = count.wrapping_add(unit.wrapping_mul(u64::from(digit)));
                 unit = unit.wrapping_mul(10);
             }
-            counts.get_or_insert(TokenCounts::NOTHING).set(usize::from(place), count);
+            counts.get_or_insert(TokenCounts::NOTHING).set(usize::from(place), Some(count));
         }
         counts
     }

@@ -6,6 +6,7 @@ use super::out::{Arg, To, Written};
 use super::parts::Part;
 use super::state::State;
 use super::WriteError;
+use crate::chat::scalar::is_none;
 use crate::chat::{CallUpdate, NamePiece};
 use crate::json::{Text, Value};
 use crate::stream::Protocol;
@@ -23,8 +24,7 @@ impl State {
     pub(super) fn call(&mut self, memory: &mut [u8], choice: u32, update: &CallUpdate<'_>) -> Written {
         let (place, mut call) = self.calls.find((choice, update.call))?;
         // Readers take these words for an ID that is missing (C32), and leave out a call that has nothing else.
-        let is_missing = |id: &Text<'_>| id.is_empty() || id.is_one_of("null None");
-        let is_new = update.id.filter(|id| !is_missing(id) && !call.has_id);
+        let is_new = update.id.filter(|id| !(id.is_empty() || is_none(id) || call.has_id));
         let is_custom = update.custom || update.kind.is_some_and(|kind| kind.is_one_of("custom custom_tool_call"));
         if call.is_open && (is_new.is_some() || is_custom != call.is_custom) {
             return Err(WriteError::Late);
